@@ -1,0 +1,181 @@
+"""Declarations of shared, local and constant arrays."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from grader.simt import expressions
+from grader.simt.affine import Affine, scale
+from grader.simt.context import Context, Typed
+from grader.simt.geometry import Chunk
+from grader.simt.host import Path
+from grader.simt.local import LocalArray
+from grader.simt.memory import Buffer, View
+from grader.simt.types import CODES, Array, Scalar, Space, Text, Tuple
+from grader.simt.values import UNDEFINED
+
+POISON = {"f": np.nan, "d": np.nan, "e": np.nan, "F": np.nan, "D": np.nan, "?": True}
+LOCAL_LIMIT = 65_536
+
+
+def shared(context: Context, node: ast.Call) -> Typed:
+    """``cuda.shared.array(shape, dtype)``: one array for each block, whatever the place it stands in."""
+    shape, code = _declaration(context, node)
+    name = context.target_name or "shared"
+    key = len(context.kernel.shared_bytes)
+    words = int(np.prod(shape))
+    context.kernel.shared_bytes.append(words * np.dtype(code).itemsize)
+    guarded = context.kernel
+
+    def make(chunk: Chunk) -> View:
+        data = np.full(chunk.blocks * words, POISON.get(code, 0x5A), code)
+        taint = np.full(data.size, UNDEFINED, np.uint8)
+        buffer = Buffer(data, "shared", name, words, taint=taint, dirty=True)
+        if name in guarded.guarded_stores:
+            buffer.stamp = np.zeros(data.size, np.int32)
+        number = chunk.block_number
+        base = scale(number, words) if isinstance(number, Affine) else 0
+        return View(buffer, base, shape, c_strides(shape), name, code)
+
+    kind = Array(code, len(shape), "shared", key)
+    return Typed(kind, lambda fr, m: fr.mc.shared_array(key, make))
+
+
+def local(context: Context, node: ast.Call) -> Typed:
+    """``cuda.local.array(shape, dtype)``: one array for each thread."""
+    shape, code = _declaration(context, node)
+    name = context.target_name or "local"
+    if int(np.prod(shape)) > LOCAL_LIMIT:
+        context.unsupported(node, "local-array-size")
+    kind = Array(code, len(shape), "local", -1)
+    key = id(node)
+
+    def execute(fr: Any, m: Any) -> LocalArray:
+        array = fr.arrays.get(key)
+        if array is None:
+            array = fr.arrays[key] = LocalArray(name, shape, code)
+        return array
+
+    return Typed(kind, execute)
+
+
+def constant(context: Context, node: ast.Call) -> Typed:
+    """``cuda.const.array_like(table)``."""
+    context.unsupported(node, "cuda.const.array_like")
+
+
+def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides, in elements, of a C-ordered array."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+def _declaration(context: Context, node: ast.Call) -> tuple[tuple[int, ...], str]:
+    words = {word.arg: word.value for word in node.keywords}
+    unknown = set(words) - {"shape", "dtype", "alignment", None}
+    if unknown or len(node.args) > 3 or None in words:
+        context.fail(node, "argument-count", name=ast.unparse(node.func), got=len(node.args), wanted=2)
+    shape = node.args[0] if node.args else words.get("shape")
+    dtype = node.args[1] if len(node.args) > 1 else words.get("dtype")
+    if shape is None or dtype is None:
+        context.fail(node, "argument-count", name=ast.unparse(node.func), got=len(node.args), wanted=2)
+    return _shape(context, shape), dtype_code(context, dtype)
+
+
+def _shape(context: Context, node: ast.expr) -> tuple[int, ...]:
+    """A shape that numba can tell at compile time; anything else is refused as numba refuses it."""
+    items = node.elts if isinstance(node, ast.Tuple) else None
+    if items is not None:
+        return tuple(_extent(context, item) for item in items)
+    typed = expressions.expression(context, _folded(node))
+    if isinstance(typed.kind, Tuple) and not typed.kind.is_list:
+        extents = []
+        for kind in typed.kind.items:
+            if not isinstance(kind, Scalar) or kind.literal is None:
+                _refuse(context, node)
+            extents.append(kind.literal)
+        return tuple(_positive(context, node, extent) for extent in extents)
+    return (_extent(context, node),)
+
+
+def _extent(context: Context, node: ast.expr) -> int:
+    folded = _folded(node)
+    if isinstance(folded, ast.BinOp | ast.Call | ast.List):
+        _refuse(context, node)
+    typed = expressions.expression(context, folded)
+    if not isinstance(typed.kind, Scalar) or typed.kind.literal is None or typed.kind.code == "?":
+        _refuse(context, node)
+    return _positive(context, node, typed.kind.literal)
+
+
+def _positive(context: Context, node: ast.expr, extent: int) -> int:
+    if extent < 0:
+        context.fail(node, "negative-extent", got=extent)
+    return extent
+
+
+def _folded(node: ast.expr) -> ast.expr:
+    """Arithmetic on literals alone, which Python's own compiler folds: ``16 + 1``."""
+    if not isinstance(node, ast.BinOp):
+        return node
+    if any(not isinstance(part, _LITERAL) for part in ast.walk(node)):
+        return node
+    from grader.simt.host import HostError, Interpreter
+
+    try:
+        return ast.copy_location(ast.Constant(Interpreter(({},)).value(node)), node)
+    except HostError:
+        return node
+
+
+_LITERAL = (ast.BinOp, ast.Constant, ast.operator, ast.UnaryOp, ast.unaryop)
+
+
+def _refuse(context: Context, node: ast.expr) -> None:
+    context.stop(
+        node, "non-constant-shared-shape", expression=ast.unparse(node), reason=_reason(context, node)
+    )
+
+
+def _reason(context: Context, node: ast.expr) -> str:
+    """Why numba cannot tell the shape: the kind of the first part that it cannot tell."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    for part in parts:
+        match part:
+            case ast.BinOp() | ast.UnaryOp():
+                if not isinstance(_folded(part), ast.Constant):
+                    return "arithmetic"
+            case ast.Call():
+                return "call"
+            case ast.List():
+                return "list"
+            case ast.Attribute() | ast.Subscript():
+                return "attribute"
+            case ast.Name() if part.id in context.parameters:
+                return "argument"
+            case ast.Name() if part.id in context.locals:
+                return "runtime-value"
+    return "runtime-value"
+
+
+def dtype_code(context: Context, node: ast.expr) -> str:
+    """The scalar type that a dtype argument names."""
+    typed = expressions.expression(context, node)
+    if isinstance(typed.kind, Text) and typed.kind.value in CODES:
+        return CODES[typed.kind.value]
+    if isinstance(typed.kind, Space):
+        module, _, name = typed.kind.path.rpartition(".")
+        if module in ("numba", "numpy") and name in CODES:
+            return CODES[name]
+        if typed.kind.path in ("float", "int", "bool"):
+            return {"float": "d", "int": "q", "bool": "?"}[typed.kind.path]
+    context.fail(node, "dtype", got=ast.unparse(node))
+
+
+__all__ = ["Any", "Path", "constant", "dtype_code", "local", "shared"]

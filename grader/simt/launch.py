@@ -1,0 +1,263 @@
+"""Launch a kernel on the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.records import Dim3, Finding
+from grader.simt import values
+from grader.simt.context import UNSET, Frame
+from grader.simt.evidence import Entry
+from grader.simt.geometry import Geometry
+from grader.simt.kernel import Compiled, compile_kernel
+from grader.simt.machine import Machine, Stop
+from grader.simt.memory import Buffer, View, code_of, global_view
+from grader.simt.program import Program, parse
+from grader.simt.race import Log
+from grader.simt.race_grid import GridShadow
+from grader.simt.tally import Counters, Tally
+from grader.simt.types import ANY_ARRAY, BOOL, FLOAT64, INT64, Array, Kind, Scalar, Tuple
+from grader.simt.variables import MixedArrays
+
+MAX_BLOCK_THREADS = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65_535, 65_535)
+STATIC_SHARED_BYTES = 48 * 1024
+DEFAULT_FUEL = 4_000_000
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a launch showed.
+
+    ``findings`` is the evidence. ``completed`` is False where the launch stopped early, for which
+    one of the findings gives the reason. ``written`` maps the position of each array argument to
+    a bool array of its shape: the elements that the kernel stored to. ``reached`` gives, for each
+    such argument, the greatest index along each axis that any thread computed for a store.
+    """
+
+    findings: tuple[Finding, ...]
+    counters: Counters
+    completed: bool
+    written: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
+    axes_reached: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings of severity "error"."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+
+def launch(
+    source: str | Program,
+    kernel: str,
+    *,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Any],
+    shared_bytes: int = 0,
+    device: str = "h100",
+    constants: Mapping[str, Any] | None = None,
+    observers: Sequence[Any] = (),
+    fuel: int | None = None,
+) -> Run:
+    """Run ``kernel`` of a submission's text over a grid, and gather evidence and counters.
+
+    ``grid`` and ``block`` are an int or up to three, x first. ``args`` are NumPy arrays, which are
+    written in place, and scalars. ``constants`` overrides module-level and closure values by name.
+    Nothing of the submission is executed by Python. Bad kernels give findings, never exceptions;
+    :class:`ValueError` is for a launch that makes no sense (a block of no threads, an object array).
+    """
+    program = parse(source)
+    if program.findings:
+        return Run(program.findings, Counters(), False)
+    geometry = Geometry(_dim3(grid, "grid"), _dim3(block, "block"))
+    try:
+        _check_limits(geometry)
+        function = program.function(kernel, constants or {})
+        if function is None:
+            facts = {"kernel": kernel, "candidates": program.functions}
+            raise Stop(Finding("missing-kernel", "error", facts=facts))
+        compiled = _compiled(program, function, kernel, args, constants or {})
+    except Stop as stop:
+        return Run((stop.finding,), Counters(), False)
+    return _execute(compiled, geometry, args, shared_bytes, fuel or DEFAULT_FUEL)
+
+
+def _dim3(value: int | Sequence[int], what: str) -> Dim3:
+    parts = (value,) if isinstance(value, int | np.integer) else tuple(value)
+    if not 1 <= len(parts) <= 3 or any(int(part) != part or part < 1 for part in parts):
+        raise ValueError(f"{what} must be one to three whole numbers of at least 1, not {value!r}")
+    x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
+    return x, y, z
+
+
+def _check_limits(geometry: Geometry) -> None:
+    threads = geometry.threads_per_block
+    if threads > MAX_BLOCK_THREADS or any(a > b for a, b in zip(geometry.block, MAX_BLOCK, strict=True)):
+        counts = {"threads": threads, "limit": MAX_BLOCK_THREADS}
+        raise Stop(Finding("block-too-large", "error", counts=counts, facts={"block": geometry.block}))
+    if any(a > b for a, b in zip(geometry.grid, MAX_GRID, strict=True)):
+        raise Stop(Finding("grid-too-large", "error", facts={"grid": geometry.grid}))
+
+
+def _compiled(program: Program, function: Any, name: str, args: Sequence[Any], constants: Mapping[str, Any]) -> Compiled:
+    kinds = tuple(_kind(arg, position) for position, arg in enumerate(args))
+    key = (name, kinds, repr(sorted(constants.items())))
+    found = program.compiled.get(key)
+    if found is None:
+        try:
+            found = compile_kernel(program, function, kinds)
+        except Stop as stop:
+            found = stop.finding
+        program.compiled[key] = found
+    if isinstance(found, Finding):
+        raise Stop(found)
+    return found  # type: ignore[no-any-return]
+
+
+def _kind(arg: Any, position: int) -> Kind:
+    if isinstance(arg, np.ndarray):
+        if arg.dtype.hasobject or arg.dtype.char not in "?bhilqBHILQefdFD":
+            raise ValueError(f"argument {position} has dtype {arg.dtype}, which no kernel takes")
+        return Array(code_of(arg.dtype), arg.ndim, "global", position)
+    if isinstance(arg, bool | np.bool_):
+        return BOOL
+    if isinstance(arg, int):
+        return INT64
+    if isinstance(arg, float):
+        return FLOAT64
+    if isinstance(arg, np.generic):
+        return Scalar(code_of(arg.dtype))
+    if isinstance(arg, complex):
+        return Scalar("D")
+    if isinstance(arg, tuple):
+        return Tuple(tuple(_kind(item, position) for item in arg))
+    raise ValueError(f"argument {position} is a {type(arg).__name__}, which no kernel takes")
+
+
+def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], shared_bytes: int, fuel: int) -> Run:
+    kernel = compiled.kernel
+    splits = tuple(sorted(kernel.divisors))
+    machine = Machine(Geometry(geometry.grid, geometry.block, splits), fuel, Tally())
+    counters = machine.tally.counters
+    counters.shared_bytes_per_block = sum(kernel.shared_bytes)
+    if counters.shared_bytes_per_block > STATIC_SHARED_BYTES:
+        counts = {"bytes": counters.shared_bytes_per_block, "limit": STATIC_SHARED_BYTES}
+        return Run((Finding("shared-memory-too-large", "error", counts=counts),), counters, False)
+    views = _bind(compiled, machine, args)
+    completed = True
+    with np.errstate(all="ignore"):
+        try:
+            for chunk in machine.geometry.chunks(kernel.grid_sync):
+                machine.begin(chunk)
+                frame = Frame(machine, compiled.size)
+                for slot, value in zip(compiled.slots, views, strict=True):
+                    frame.values[slot] = value
+                compiled.body(frame, None)
+                machine.end()
+            machine.finish()
+        except Stop as stop:
+            finding = _with_loops(stop.finding, machine)
+            machine.ledger.add((finding.name, "stop"), _entry_of(finding))
+            completed = False
+        except MixedArrays:
+            facts = {"construct": "array-per-thread"}
+            machine.ledger.add(("stop",), Entry("unsupported-construct", "error", None, facts=facts))
+            completed = False
+    return _result(compiled, machine, views, completed)
+
+
+def _with_loops(finding: Finding, machine: Machine) -> Finding:
+    if finding.name != "did-not-finish":
+        return finding
+    loops = tuple((name, value) for name, value in machine.loops if isinstance(value, int))
+    return Finding(finding.name, finding.severity, finding.primary, loops=loops, counts=finding.counts)
+
+
+def _entry_of(finding: Finding) -> Entry:
+    entry = Entry(finding.name, finding.severity, finding.primary, finding.secondary)
+    entry.counts, entry.facts, entry.loops = dict(finding.counts), dict(finding.facts), finding.loops
+    return entry
+
+
+def _bind(compiled: Compiled, machine: Machine, args: Sequence[Any]) -> list[Any]:
+    """Arguments as the frame holds them; buffers that the kernel writes get their shadows."""
+    names = compiled.parameters
+    buffers: dict[int, Buffer] = {}
+    bound: list[Any] = []
+    stores = compiled.kernel.stores
+    for position, arg in enumerate(args):
+        if isinstance(arg, np.ndarray):
+            name = names[position]
+            view = global_view(arg, name, position, buffers)
+            view.name = name
+            if position in stores or ANY_ARRAY in stores:
+                view.buffer.shadowed = True
+            bound.append(view)
+        else:
+            bound.append(_scalar(arg))
+    seen: set[int] = set()
+    for view in bound:
+        if isinstance(view, View) and id(view.buffer) not in seen:
+            seen.add(id(view.buffer))
+            machine.global_buffers.append(view.buffer)
+            if view.buffer.shadowed:
+                view.buffer.log = Log(view.buffer)
+                machine.written[id(view.buffer)] = np.zeros(view.buffer.words, bool)
+                machine.grids[id(view.buffer)] = GridShadow(view.buffer)
+    return bound
+
+
+def _scalar(arg: Any) -> Any:
+    if isinstance(arg, tuple):
+        return tuple(_scalar(item) for item in arg)
+    kind = _kind(arg, 0)
+    assert isinstance(kind, Scalar)
+    return values.cast_scalar(arg, kind.code)
+
+
+def _result(compiled: Compiled, machine: Machine, views: list[Any], completed: bool) -> Run:
+    written: dict[int, npt.NDArray[np.bool_]] = {}
+    reached: dict[int, tuple[int, ...]] = {}
+    for position, view in enumerate(views):
+        if not isinstance(view, View) or not view.buffer.shadowed:
+            continue
+        flat = machine.written[id(view.buffer)]
+        start = view.base if isinstance(view.base, int) else 0
+        strides = tuple(stride * flat.itemsize for stride in view.strides)
+        if view.size:
+            written[position] = np.lib.stride_tricks.as_strided(flat[start:], view.shape, strides, writeable=False)
+        else:
+            written[position] = np.zeros(view.shape, bool)
+        if id(view) in machine.reached:
+            reached[position] = tuple(machine.reached[id(view)])
+            if completed:
+                _note_grid(machine, compiled, position, view, written[position], reached[position])
+    notes = tuple(compiled.kernel.notes.values())
+    findings = machine.ledger.findings() + notes
+    return Run(findings, machine.tally.counters, completed, written, reached)
+
+
+def _note_grid(
+    machine: Machine, compiled: Compiled, position: int, view: View, written: Any, reached: tuple[int, ...]
+) -> None:
+    """An output whose end no thread's index reaches along some axis: the grid is too small."""
+    site = next(
+        (s for s in compiled.kernel.sites if s.space == "global" and s.array == view.name and s.is_store), None
+    )
+    for axis, (high, size) in enumerate(zip(reached, view.shape, strict=True)):
+        if 0 <= high < size - 1 and not written.all():
+            entry = Entry("grid-too-small", "warning", site.span if site else None)
+            entry.counts = {"reached": high + 1, "size": size, "unwritten": int((~written).sum())}
+            entry.facts = {"axis": axis, "array": view.name}
+            machine.ledger.add(("grid-too-small", position, axis), entry)
+
+
+__all__ = ["UNSET", "Run", "launch"]

@@ -1,0 +1,119 @@
+"""The state of one launch while it runs, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from grader.records import Finding
+from grader.simt.evidence import Ledger, Site
+from grader.simt.geometry import Chunk, Geometry
+from grader.simt.mask import DEAD, Active, Dead, Narrowing, State, without
+from grader.simt.memory import Buffer, View
+from grader.simt.race import Log, close
+from grader.simt.race_grid import GridShadow
+from grader.simt.tally import Tally
+from grader.simt.taint import TaintTrail
+
+
+class Stop(Exception):
+    """The end of a launch that cannot go on, with the finding that says why."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.name)
+        self.finding = finding
+
+
+class Machine:
+    """One launch. Per-chunk state is renewed by :meth:`begin`."""
+
+    def __init__(self, geometry: Geometry, fuel: int, tally: Tally) -> None:
+        self.geometry = geometry
+        self.ledger = Ledger()
+        self.tally = tally
+        self.fuel = fuel
+        self.budget = fuel
+        self.logs: list[Log] = []
+        self.global_buffers: list[Buffer] = []
+        self.grids: dict[int, GridShadow] = {}
+        self.reached: dict[int, list[int]] = {}
+        self.written: dict[int, Any] = {}
+        self.printed: list[str] = []
+
+    def begin(self, chunk: Chunk) -> None:
+        """Start the next chunk of blocks."""
+        self.chunk = chunk
+        self.extents = chunk.extents
+        self.narrowing = Narrowing()
+        self.live: State = None
+        self.interval = 1
+        self.shared: dict[int, View] = {}
+        self.loops: list[list[Any]] = []
+        self.trail = TaintTrail(chunk, self.ledger)
+        self.logs = [buffer.log for buffer in self.global_buffers if buffer.shadowed]
+        self.exits: list[tuple[Site, Any]] = []
+        self.harmless: dict[Any, Any] = {}
+        self.same_masks: dict[tuple[int, int], bool] = {}
+        self.kept_masks: list[Any] = []
+        self.noted_exits: set[Any] = set()
+        self.tally.begin(chunk)
+        for log in self.logs:
+            log.clear()
+
+    def end(self) -> None:
+        """Finish the chunk: the launch's end orders everything, as a barrier would."""
+        self.settle(None)
+        self.trail.finish()
+        self.tally.finish()
+
+    def finish(self) -> None:
+        """Finish the launch: conflicts between blocks are known only now."""
+        for grid in self.grids.values():
+            grid.finish(self.ledger)
+
+    def spend(self, site: Site) -> None:
+        """Count one iteration of a loop against the launch's budget."""
+        self.fuel -= 1
+        if self.fuel < 0:
+            counts = {"operations": self.budget}
+            raise Stop(Finding("did-not-finish", "error", primary=site.span, counts=counts, loops=()))
+
+    def split(self, active: Active, condition: Any) -> tuple[State, State]:
+        return self.narrowing.split(active, condition)
+
+    def leave(self, active: Active) -> None:
+        """Threads return from the kernel."""
+        self.live = without(self.live, active)
+
+    def settle(self, passed: Any) -> None:
+        """End the barrier interval of the blocks in ``passed`` (None: of all blocks)."""
+        for log in self.logs:
+            grid = self.grids.get(id(log.buffer))
+            if grid is not None:
+                grid.update(log.accesses, self.chunk, passed)
+            close(log, self.chunk, self.ledger, passed)
+        self.interval += 1
+        for view in self.shared.values():
+            buffer = view.buffer
+            if buffer.dirty and buffer.taint is not None and not buffer.taint.any():
+                buffer.dirty = False
+
+    def shared_array(self, key: int, make: Callable[[Chunk], View]) -> View:
+        """The shared array declared at a place of the kernel: one for all executions of that place."""
+        view = self.shared.get(key)
+        if view is None:
+            view = make(self.chunk)
+            view.buffer.log = Log(view.buffer)
+            view.buffer.shadowed = True
+            self.logs.append(view.buffer.log)
+            self.shared[key] = view
+        return view
+
+
+def is_dead(state: State) -> bool:
+    return isinstance(state, Dead)
+
+
+__all__ = ["DEAD", "Machine", "Stop", "is_dead", "np"]

@@ -1,0 +1,130 @@
+"""Which threads of a chunk execute a statement.
+
+``None`` stands for all of them and ``DEAD`` for none, so that code without divergence pays for no
+mask at all. A mask knows the mask it was narrowed from: a variable assigned under a mask and read
+under a narrower one needs no merging and no check. Its ``origin`` is the site of the test that
+made it, for the message about a barrier that only a part of a block reaches.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+Bools = npt.NDArray[np.bool_]
+
+
+class Mask:
+    """A set of threads: a bool array broadcastable to the chunk's shape, neither empty nor full."""
+
+    __slots__ = ("_narrowed", "array", "origin", "parent")
+
+    def __init__(self, array: Bools, parent: Mask | None) -> None:
+        self.array = array
+        self.parent = parent
+        self.origin: Any = None
+        self._narrowed: dict[int, tuple[Any, Active, Active]] = {}
+
+    def within(self, other: Active) -> bool:
+        """Whether this mask is known, by how it was made, to be a subset of ``other``."""
+        if other is None:
+            return True
+        step: Mask | None = self
+        while step is not None:
+            if step is other:
+                return True
+            step = step.parent
+        return False
+
+
+class Dead:
+    """The empty set of threads."""
+
+    __slots__ = ()
+
+
+DEAD: Final = Dead()
+Active = Mask | None
+State = Mask | Dead | None
+
+
+class Narrowing:
+    """Splits masks by conditions, and gives the same mask again for the same condition array."""
+
+    __slots__ = ("_root",)
+
+    def __init__(self) -> None:
+        self._root: dict[int, tuple[Any, State, State]] = {}
+
+    def split(self, active: Active, condition: bool | Bools) -> tuple[State, State]:
+        """The threads of ``active`` for which ``condition`` is true, and those for which it is false."""
+        if condition is True or condition is False:
+            return (active, DEAD) if condition else (DEAD, active)
+        memory: dict[int, Any] = self._root if active is None else active._narrowed
+        found = memory.get(id(condition))
+        if found is not None and found[0] is condition:
+            return found[1], found[2]
+        yes, no = _split(active, condition)
+        if len(memory) > 64:
+            memory.clear()
+        memory[id(condition)] = (condition, yes, no)
+        return yes, no
+
+
+def _split(active: Active, condition: Bools) -> tuple[State, State]:
+    if active is None:
+        if not condition.any():
+            return DEAD, None
+        if condition.all():
+            return None, DEAD
+        return Mask(condition, None), Mask(~condition, None)
+    yes = active.array & condition
+    if not yes.any():
+        return DEAD, active
+    no = active.array & ~condition
+    if not no.any():
+        return active, DEAD
+    return Mask(yes, active), Mask(no, active)
+
+
+def union(left: State, right: State, whole: Active) -> State:
+    """Threads in either set, where both are subsets of ``whole``."""
+    if isinstance(left, Dead):
+        return right
+    if isinstance(right, Dead):
+        return left
+    if left is whole or right is whole or left is None or right is None:
+        return whole
+    either = left.array | right.array
+    if whole is None:
+        return None if either.all() else Mask(either, None)
+    if either.shape == whole.array.shape and bool((either == whole.array).all()):
+        return whole
+    if not bool((whole.array & ~either).any()):
+        return whole
+    return Mask(either, whole)
+
+
+def without(active: State, gone: State) -> State:
+    """Threads of ``active`` that are not in ``gone``."""
+    if isinstance(active, Dead) or isinstance(gone, Dead):
+        return active
+    if gone is None:
+        return DEAD
+    left = ~gone.array if active is None else active.array & ~gone.array
+    if not left.any():
+        return DEAD
+    if active is not None and bool((left == active.array).all()):
+        return active
+    return Mask(left, active)
+
+
+def contains(outer: Active, inner: Active) -> bool:
+    """Whether every thread of ``inner`` is in ``outer``, looked up first and computed if need be."""
+    if outer is None or outer is inner:
+        return True
+    if inner is None:
+        return False
+    return inner.within(outer) or not bool((inner.array & ~outer.array).any())

@@ -1,0 +1,196 @@
+"""A submission's text, parsed and never run."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+from grader.records import Finding, Span
+from grader.simt.host import Budget, Function, HostError, Interpreter, Path, Unknown, bind_import, span_of
+
+MAX_NESTING = 200
+
+
+class NotConstant(LookupError):
+    """A module name that has no value the scalar interpreter can know."""
+
+
+@dataclass(eq=False)
+class Program:
+    """One submission. ``findings`` holds a ``syntax-error`` where the text does not parse."""
+
+    text: str
+    tree: ast.Module
+    findings: tuple[Finding, ...] = ()
+    compiled: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(self.text.splitlines())
+
+    @cached_property
+    def scope(self) -> dict[str, Any]:
+        """What every module-level name holds, as far as plain scalar code tells."""
+        return _module_scope(self.tree)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Names of the module's functions, in order of definition."""
+        return tuple(name for name, value in self.scope.items() if isinstance(value, Function))
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Names of the functions that ``cuda.jit`` decorates, device functions left out."""
+        return tuple(
+            name
+            for name, value in self.scope.items()
+            if isinstance(value, Function) and value.jit and not value.device
+        )
+
+    def with_tree(self, tree: ast.Module) -> Program:
+        """The same submission with another tree, say a repaired one; spans stay those of the text."""
+        return Program(self.text, ast.fix_missing_locations(tree), self.findings)
+
+    def span(self, node: ast.AST) -> Span:
+        """The node's place in the text."""
+        return span_of(node, self.lines)
+
+    def constant(self, name: str) -> Any:
+        """The value of a module-level name; :class:`NotConstant` where it has none or none is known."""
+        value = self.scope.get(name, None)
+        if name not in self.scope or isinstance(value, Unknown | Function | Path):
+            raise NotConstant(name)
+        return value
+
+    def evaluate(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, tuple[Finding, ...]]:
+        """Call a plain function of the module on plain values: (result, findings)."""
+        function = self.scope.get(name)
+        if not isinstance(function, Function):
+            return None, (Finding("missing-function", "error", facts={"name": name}),)
+        interpreter = Interpreter((self.scope,), Budget())
+        try:
+            return interpreter.call(function.node, function, list(arguments), {}), ()
+        except HostError as error:
+            place = self.span(error.node if error.node is not None else function.node)
+            facts = {"rule": error.reason, "detail": error.detail, "name": name}
+            return None, (Finding("host-error", "error", primary=place, facts=facts),)
+
+    def literal(self, name: str) -> tuple[Any, Span | None, tuple[Finding, ...]]:
+        """A literal assigned to ``name`` at module level: (value, its place, findings)."""
+        node = _last_assignment(self.tree, name)
+        if node is None:
+            return None, None, ()
+        try:
+            return ast.literal_eval(node), self.span(node), ()
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            facts = {"name": name}
+            return None, self.span(node), (Finding("not-a-literal", "error", self.span(node), facts=facts),)
+
+    def function(self, name: str, constants: Mapping[str, Any]) -> Function | None:
+        """The function called ``name``; one nested in a factory is found too."""
+        found = self.scope.get(name)
+        if not isinstance(found, Function):
+            for node in ast.walk(self.tree):
+                if isinstance(node, ast.FunctionDef) and node.name == name:
+                    found = Interpreter((dict(self.scope), self.scope)).define(node)
+        if isinstance(found, Function) and constants:
+            return Function(found.node, (dict(constants), *found.scopes), found.jit, found.device)
+        return found if isinstance(found, Function) else None
+
+
+@lru_cache(maxsize=64)
+def parse_text(text: str) -> Program:
+    """Parse a submission. Never raises: bad text gives a program with a ``syntax-error``."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        end = (error.end_lineno or line, error.end_offset or column + 1)
+        span = Span(line, max(column, 1), end[0], max(end[1], column + 1) if end[0] == line else end[1])
+        return _broken(text, span, error.msg or "")
+    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+        return _broken(text, Span(1, 1, 1, 2), str(error) or "nested too deeply")
+    if _depth(tree) > MAX_NESTING:
+        return _broken(text, Span(1, 1, 1, 2), "nested too deeply")
+    return Program(text, tree)
+
+
+def parse(source: str | Program) -> Program:
+    """The program of a source text; a program is given back as it is."""
+    return source if isinstance(source, Program) else parse_text(source)
+
+
+def _broken(text: str, span: Span, message: str) -> Program:
+    finding = Finding("syntax-error", "error", primary=span, facts={"message": message})
+    return Program(text, ast.Module([], []), (finding,))
+
+
+def _depth(tree: ast.Module) -> int:
+    depth, level = 0, [tree] if tree.body else []
+    while level:
+        depth += 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return depth
+
+
+def _module_scope(tree: ast.Module) -> dict[str, Any]:
+    scope: dict[str, Any] = {"__name__": "submission"}
+    _follow(tree.body, Interpreter((scope,)))
+    return scope
+
+
+def _follow(body: list[ast.stmt], interpreter: Interpreter) -> None:
+    """Execute module-level statements leniently: what cannot be followed leaves its names unknown."""
+    scope = interpreter.scopes[0]
+    for node in body:
+        try:
+            match node:
+                case ast.Import() | ast.ImportFrom():
+                    bind_import(node, scope)
+                case ast.Try():
+                    _follow([*node.body, *node.orelse, *node.finalbody], interpreter)
+                case ast.If():
+                    _follow_if(node, interpreter)
+                case ast.Expr() | ast.Pass() | ast.Assert():
+                    pass
+                case ast.With():
+                    _forget(node, scope, "unsupported-construct")
+                case _:
+                    interpreter.budget = Budget()
+                    interpreter.run([node])
+        except HostError as error:
+            _forget(node, scope, error.reason)
+
+
+def _follow_if(node: ast.If, interpreter: Interpreter) -> None:
+    try:
+        taken = node.body if interpreter.value(node.test) else node.orelse
+    except HostError:
+        _forget(node, interpreter.scopes[0], "unknown-branch")
+        return
+    _follow(taken, interpreter)
+
+
+def _forget(node: ast.stmt, scope: dict[str, Any], reason: str) -> None:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store | ast.Del):
+            scope[part.id] = Unknown(part, reason)
+        elif isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            scope[part.name] = Unknown(part, reason)
+
+
+def _last_assignment(tree: ast.Module, name: str) -> ast.expr | None:
+    found = None
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            found = node.value if name in targets else found
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            found = node.value or found
+    return found

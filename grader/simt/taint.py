@@ -1,0 +1,141 @@
+"""Reads of shared and local words that hold no value of this round, and where they lead.
+
+Such a read is only a note until its value reaches an output, a branch, a loop's trip count or an
+index: people write correct kernels whose idle threads read rubbish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.records import Slot, Span
+from grader.simt.affine import Affine
+from grader.simt.evidence import Entry, Ledger, Site, freeze, resolve
+from grader.simt.geometry import Chunk
+from grader.simt.mask import Active
+from grader.simt.memory import View
+from grader.simt.values import STALE, UNDEFINED
+
+
+@dataclass(eq=False, slots=True)
+class TaintRead:
+    """One statement's tainted reads: for each thread the first word it read, and when."""
+
+    site: Site
+    view: View
+    bit: int
+    word: npt.NDArray[np.int64]
+    event: npt.NDArray[np.int32]
+    events: list[tuple[tuple[str, Any], ...]] = field(default_factory=list)
+    reached: bool = False
+
+
+class TaintTrail:
+    """The tainted reads of one chunk."""
+
+    def __init__(self, chunk: Chunk, ledger: Ledger) -> None:
+        self.chunk = chunk
+        self.ledger = ledger
+        self.reads: dict[tuple[int, int], TaintRead] = {}
+        self.skips: dict[str, Skip] = {}
+
+    def skipped(self, array: str, skip: Skip) -> None:
+        """Note a store that some threads skipped; the last one of an array explains its gaps."""
+        self.skips[array] = skip
+
+    def read(
+        self,
+        site: Site,
+        view: View,
+        taint: npt.NDArray[np.uint8],
+        active: Active,
+        address: Any,
+        loops: list[list[Any]],
+    ) -> None:
+        """Note a read of tainted words by the threads of ``active``."""
+        for bit in (UNDEFINED, STALE):
+            hit = (taint & bit) != 0
+            if active is not None:
+                hit = hit & active.array
+            if hit.any():
+                self._note(site, view, bit, hit, address, loops)
+
+    def _note(self, site: Site, view: View, bit: int, hit: Any, address: Any, loops: list[list[Any]]) -> None:
+        key = (site.ident, bit)
+        record = self.reads.get(key)
+        if record is None:
+            shape = self.chunk.shape
+            record = TaintRead(site, view, bit, np.full(shape, -1), np.zeros(shape, np.int32))
+            self.reads[key] = record
+        new = np.broadcast_to(hit, self.chunk.shape) & (record.word < 0)
+        if new.any():
+            spread = address.array() if isinstance(address, Affine) else np.asarray(address)
+            np.copyto(record.word, spread, where=new)
+            record.event[new] = len(record.events)
+            record.events.append(freeze(loops))
+
+    def reach(self, taint: npt.NDArray[np.uint8], active: Active, what: str) -> None:
+        """Tainted values of ``active`` threads decide something: report the reads they came from."""
+        for record in self.reads.values():
+            hit = ((taint & record.bit) != 0) & (record.word >= 0)
+            if active is not None:
+                hit = hit & active.array
+            if hit.any():
+                record.reached = True
+                self._enter(record, hit, what)
+
+    def finish(self) -> None:
+        """Enter the reads that led nowhere, as notes."""
+        for record in self.reads.values():
+            if not record.reached:
+                self._enter(record, record.word >= 0, "nothing")
+
+    def _enter(self, record: TaintRead, hit: npt.NDArray[np.bool_], what: str) -> None:
+        name = _name(record)
+        key = (name, record.site.ident)
+        known = self.ledger.entries.get(key)
+        threads = int(np.count_nonzero(hit))
+        if known is not None:
+            if known.facts["reaches"] != "nothing" or what == "nothing":
+                return
+        flat = int(np.argmax(np.broadcast_to(hit, self.chunk.shape)))
+        severity = "error" if what != "nothing" and record.bit == UNDEFINED else "note"
+        entry = Entry(name, severity, record.site.span)  # type: ignore[arg-type]
+        entry.threads = (self.chunk.thread(flat),)
+        word = int(record.word.ravel()[flat])
+        entry.slot = Slot(record.view.name, record.view.buffer.space, _index(record.view, word))  # type: ignore[arg-type]
+        entry.loops = resolve(record.events[int(record.event.ravel()[flat])], self.chunk, flat)
+        entry.counts = {"threads": threads, "words": int(np.unique(record.word[record.word >= 0]).size)}
+        entry.facts = {"reaches": what}
+        skip = self.skips.get(record.view.name)
+        if skip is not None:
+            entry.secondary = skip.site.guard or skip.site.span
+            entry.counts |= {"skipped": skip.threads, "block_threads": self.chunk.geometry.threads_per_block}
+            entry.facts |= {"store_line": skip.site.span.line}
+        self.ledger.add(key, entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A store under a condition: how many threads of the first such block it left out."""
+
+    site: Site
+    threads: int
+    block: int
+    span: Span | None = None
+
+
+def _name(record: TaintRead) -> str:
+    if record.bit == STALE:
+        return "stale-shared-read"
+    return "uninitialised-local-read" if record.view.buffer.space == "local" else "uninitialised-shared-read"
+
+
+def _index(view: View, word: int) -> tuple[int, ...]:
+    words = max(1, view.buffer.words)
+    base = view.base.base if isinstance(view.base, Affine) else view.base
+    return view.index_of((word - base) % words if view.buffer.space == "shared" else word - base)
