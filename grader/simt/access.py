@@ -319,8 +319,7 @@ def _mark_skipped(
     if not skipped.any():
         return
     full = np.broadcast_to(skipped, mc.chunk.shape).reshape(mc.chunk.blocks, -1)
-    worst = int(np.argmax(full.sum(axis=1)))
-    mc.trail.skipped(view.name, Skip(site, int(full[worst].sum()), worst))
+    mc.trail.skipped(view.name, Skip(site, full.sum(axis=1)))
     if site.update >= 0 or buffer.stamp is None or buffer.taint is None or valid is not None:
         return
     stamp, taint = _gather(buffer.stamp, address, None, ""), _gather(buffer.taint, address, None, "")

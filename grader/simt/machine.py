@@ -95,6 +95,7 @@ class Machine:
                 grid.update(log.accesses, self.chunk, passed)
             close(log, self.chunk, self.ledger, passed)
         self.interval += 1
+        self.tally.fence()
         for view in self.shared.values():
             buffer = view.buffer
             if buffer.dirty and buffer.taint is not None and not buffer.taint.any():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from grader.records import Slot, Span
+from grader.records import Slot
 from grader.simt.affine import Affine
 from grader.simt.evidence import Entry, Ledger, Site, freeze, resolve
 from grader.simt.geometry import Chunk
@@ -30,7 +30,7 @@ class TaintRead:
     bit: int
     word: npt.NDArray[np.int64]
     event: npt.NDArray[np.int32]
-    events: list[tuple[tuple[str, Any], ...]] = field(default_factory=list)
+    events: list[tuple[tuple[tuple[str, Any], ...], Skip | None]] = field(default_factory=list)
     reached: bool = False
 
 
@@ -44,7 +44,7 @@ class TaintTrail:
         self.skips: dict[str, Skip] = {}
 
     def skipped(self, array: str, skip: Skip) -> None:
-        """Note a store that some threads skipped; the last one of an array explains its gaps."""
+        """Note a store that some threads skipped; the latest one before a read explains its gap."""
         self.skips[array] = skip
 
     def read(
@@ -76,7 +76,7 @@ class TaintTrail:
             spread = address.array() if isinstance(address, Affine) else np.asarray(address)
             np.copyto(record.word, spread, where=new)
             record.event[new] = len(record.events)
-            record.events.append(freeze(loops))
+            record.events.append((freeze(loops), self.skips.get(view.name)))
 
     def reach(self, taint: npt.NDArray[np.uint8], active: Active, what: str) -> None:
         """Tainted values of ``active`` threads decide something: report the reads they came from."""
@@ -108,25 +108,24 @@ class TaintTrail:
         entry.threads = (self.chunk.thread(flat),)
         word = int(record.word.ravel()[flat])
         entry.slot = Slot(record.view.name, record.view.buffer.space, _index(record.view, word))  # type: ignore[arg-type]
-        entry.loops = resolve(record.events[int(record.event.ravel()[flat])], self.chunk, flat)
+        loops, skip = record.events[int(record.event.ravel()[flat])]
+        entry.loops = resolve(loops, self.chunk, flat)
         entry.counts = {"threads": threads, "words": int(np.unique(record.word[record.word >= 0]).size)}
         entry.facts = {"reaches": what}
-        skip = self.skips.get(record.view.name)
         if skip is not None:
+            size = self.chunk.geometry.threads_per_block
             entry.secondary = skip.site.guard or skip.site.span
-            entry.counts |= {"skipped": skip.threads, "block_threads": self.chunk.geometry.threads_per_block}
+            entry.counts |= {"skipped": int(skip.by_block[flat // size]), "block_threads": size}
             entry.facts |= {"store_line": skip.site.span.line}
         self.ledger.add(key, entry)
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A store under a condition: how many threads of the first such block it left out."""
+    """A store under a condition: how many threads of each block of the chunk it left out."""
 
     site: Site
-    threads: int
-    block: int
-    span: Span | None = None
+    by_block: npt.NDArray[np.int64]
 
 
 def _name(record: TaintRead) -> str:

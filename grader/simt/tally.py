@@ -79,14 +79,32 @@ class Tally:
         self.chunk = chunk
         self.patterns = {}
         self.flops = {}
+        self.held: set[Any] = set()
+
+    def fence(self) -> None:
+        """A barrier: values loaded from global memory are no longer kept in registers."""
+        self.held.clear()
 
     def access(self, site: Site, kind: str, address: Any, active: Active, valid: Any) -> None:
-        """One execution of a load or store by the threads of ``active``."""
+        """One execution of a load or store by the threads of ``active``.
+
+        A global element that the same threads have loaded since the last barrier or global store
+        is still in a register: the compiler drops the second load, and so does the count.
+        """
         if type(address) is Affine:
             base = address.base % (SECTOR_BYTES // site.itemsize)
             key: Any = (site.ident, kind, base, address.coefs, id(active), id(valid))
+            exact: Any = (site.array, address.base, address.coefs, id(active))
         else:
             key = (site.ident, kind, address if type(address) is int else id(address), id(active), id(valid))
+            exact = (site.array, address, id(active)) if type(address) is int else None
+        if site.space == "global":
+            if kind == STORE:
+                self.held.clear()
+            elif exact is not None:
+                if exact in self.held:
+                    return
+                self.held.add(exact)
         found = self.patterns.get(key)
         if found is None:
             self.patterns[key] = [1, site, kind, address, active, valid]
