@@ -14,34 +14,78 @@ from grader.simt.geometry import Chunk
 from grader.simt.host import Path
 from grader.simt.local import LocalArray
 from grader.simt.memory import Buffer, View
-from grader.simt.types import CODES, Array, Scalar, Space, Text, Tuple
+from grader.simt.types import CODES, CONSTANT_ARRAY, Array, Scalar, Space, Text, Tuple
 from grader.simt.values import UNDEFINED
 
 POISON = {"f": np.nan, "d": np.nan, "e": np.nan, "F": np.nan, "D": np.nan, "?": True}
 LOCAL_LIMIT = 65_536
+DYNAMIC = -3
 
 
 def shared(context: Context, node: ast.Call) -> Typed:
     """``cuda.shared.array(shape, dtype)``: one array for each block, whatever the place it stands in."""
     shape, code = _declaration(context, node)
     name = context.target_name or "shared"
-    key = len(context.kernel.shared_bytes)
-    words = int(np.prod(shape))
-    context.kernel.shared_bytes.append(words * np.dtype(code).itemsize)
-    guarded = context.kernel
+    kernel = context.kernel
+    if shape == (0,):
+        return _dynamic(context, node, name, code)
+    key = len(kernel.shared_bytes)
+    kernel.shared_bytes.append(int(np.prod(shape)) * np.dtype(code).itemsize)
 
     def make(chunk: Chunk) -> View:
-        data = np.full(chunk.blocks * words, POISON.get(code, 0x5A), code)
-        taint = np.full(data.size, UNDEFINED, np.uint8)
-        buffer = Buffer(data, "shared", name, words, taint=taint, dirty=True)
-        if name in guarded.guarded_stores:
-            buffer.stamp = np.zeros(data.size, np.int32)
-        number = chunk.block_number
-        base = scale(number, words) if isinstance(number, Affine) else 0
-        return View(buffer, base, shape, c_strides(shape), name, code)
+        words = int(np.prod(shape))
+        stamped = name in kernel.guarded_stores
+        return _on_blocks(_buffer(chunk, words, name, code, stamped), chunk, shape, name, code)
 
     kind = Array(code, len(shape), "shared", key)
     return Typed(kind, lambda fr, m: fr.mc.shared_array(key, make))
+
+
+def _buffer(chunk: Chunk, words: int, name: str, code: str, stamped: bool) -> Buffer:
+    data = np.full(chunk.blocks * words, POISON.get(code, 0x5A), code)
+    taint = np.full(data.size, UNDEFINED, np.uint8)
+    buffer = Buffer(data, "shared", name, words, taint=taint, dirty=True)
+    if stamped:
+        buffer.stamp = np.zeros(data.size, np.int32)
+    return buffer
+
+
+def _on_blocks(buffer: Buffer, chunk: Chunk, shape: tuple[int, ...], name: str, code: str) -> View:
+    number = chunk.block_number
+    base = scale(number, buffer.words) if isinstance(number, Affine) else 0
+    return View(buffer, base, shape, c_strides(shape), name, code)
+
+
+def _dynamic(context: Context, node: ast.Call, name: str, code: str) -> Typed:
+    """Shape 0: the launch's own shared bytes. All such arrays of a kernel are the same memory."""
+    kernel = context.kernel
+    size = np.dtype(code).itemsize
+    kernel.dynamic_sizes.add(size)
+    if len(kernel.dynamic_sizes) > 1:
+        context.unsupported(node, "dynamic-shared-of-mixed-sizes")
+
+    def execute(fr: Any, m: Any) -> View:
+        mc = fr.mc
+
+        def make(chunk: Chunk) -> View:
+            words = mc.shared_bytes // size
+            return _on_blocks(_buffer(chunk, words, name, code, True), chunk, (words,), name, code)
+
+        view = mc.shared_array(DYNAMIC, make)
+        if view.code == code:
+            return view
+        return _same_words(view, name, code)
+
+    return Typed(Array(code, 1, "shared", DYNAMIC), execute)
+
+
+def _same_words(view: View, name: str, code: str) -> View:
+    """The dynamic shared memory under another type of the same width: one log, one shadow."""
+    first = view.buffer
+    buffer = Buffer(first.data.view(code), "shared", name, first.words, taint=first.taint, dirty=True)
+    buffer.stamp, buffer.log, buffer.shadowed = first.stamp, first.log, True
+    first.dirty = True
+    return View(buffer, view.base, view.shape, view.strides, name, code)
 
 
 def local(context: Context, node: ast.Call) -> Typed:
@@ -63,8 +107,13 @@ def local(context: Context, node: ast.Call) -> Typed:
 
 
 def constant(context: Context, node: ast.Call) -> Typed:
-    """``cuda.const.array_like(table)``."""
-    context.unsupported(node, "cuda.const.array_like")
+    """``cuda.const.array_like(table)``: the table itself, which kernels only read."""
+    if len(node.args) != 1 or node.keywords:
+        context.fail(node, "argument-count", name=ast.unparse(node.func), got=len(node.args), wanted=1)
+    typed = expressions.expression(context, node.args[0])
+    if not isinstance(typed.kind, Array) or typed.kind.ident != CONSTANT_ARRAY:
+        context.fail(node, "non-constant-array", got=ast.unparse(node.args[0]))
+    return typed
 
 
 def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

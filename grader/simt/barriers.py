@@ -156,19 +156,36 @@ def _vote(mc: Machine, m: Active, value: Any, name: str) -> Any:
     return result.reshape(chunk.shape[:axes] + (1,) * (len(chunk.shape) - axes))
 
 
-def syncwarp(context: Context, node: ast.Call) -> Typed:
-    """``cuda.syncwarp()``: orders a warp, no block."""
-    context.unsupported(node, "cuda.syncwarp")
+GRID = "numba.cuda.cg.this_grid()"
 
 
 def this_grid(context: Context, node: ast.Call) -> Typed:
-    """``cuda.cg.this_grid()``."""
-    context.unsupported(node, "cooperative-grid")
+    """``cuda.cg.this_grid()``: the whole grid, all of whose blocks are resident together."""
+    context.kernel.grid_sync = True
+    return Typed(Space(GRID), lambda fr, m: None)
 
 
 def grid_sync(context: Context, node: ast.Call) -> Typed:
-    """``grid.sync()``."""
-    context.unsupported(node, "cooperative-grid")
+    """``grid.sync()``: a barrier of all blocks."""
+    site = context.site(node)
+    return Typed(INT32, lambda fr, m: _synchronise_grid(fr.mc, m, site))
 
 
-__all__ = ["counting", "grid_sync", "synchronise", "syncthreads", "syncwarp", "this_grid", "types"]
+def _synchronise_grid(mc: Machine, m: Active, site: Site) -> int:
+    """The barrier is complete where every thread that has not returned is at it."""
+    if m is not None or mc.live is not None:
+        arrived = mc.chunk.by_block(None if m is None else m.array)
+        alive = mc.chunk.by_block(None if mc.live is None else mc.live.array)  # type: ignore[union-attr]
+        partial = arrived < alive
+        if partial.any():
+            _report_divergence(mc, m, site, arrived, alive, partial)
+    mc.tally.counters.barriers += 1
+    mc.settle(None)
+    for grid in mc.grids.values():
+        grid.finish(mc.ledger)
+        grid.owners.clear()
+        grid.history.clear()
+    return 1
+
+
+__all__ = ["GRID", "counting", "grid_sync", "synchronise", "syncthreads", "this_grid", "types"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.simt import arithmetic, arrays, atomics, barriers, devices, expressions, types, values
+from grader.simt import arithmetic, arrays, atomics, barriers, devices, expressions, types, values, warps
 from grader.simt.affine import Affine
 from grader.simt.context import Context, Run, Typed
 from grader.simt.subscripts import index_run
@@ -39,8 +39,10 @@ def call(context: Context, node: ast.Call) -> Typed:
     scalar = _scalar_code(path)
     if scalar is not None:
         return _cast(context, node, arguments, scalar)
-    if path.startswith("math.") and path[5:] in _MATH:
-        return _math(context, node, arguments, path[5:])
+    module, _, name = path.rpartition(".")
+    name = _NUMPY_NAMES.get(name, name) if module == "numpy" else name
+    if module in ("math", "numpy") and name in _MATH:
+        return _math(context, node, arguments, name)
     context.unsupported(node, path)
 
 
@@ -219,6 +221,7 @@ _MATH: dict[str, tuple[Callable[..., Any], int, str]] = {
             "floor": "floor",
             "trunc": "trunc",
             "fabs": "abs",
+            "cbrt": "cbrt",
             "degrees": "degrees",
             "radians": "radians",
         }.items()
@@ -235,6 +238,18 @@ _MATH: dict[str, tuple[Callable[..., Any], int, str]] = {
     "isnan": (np.isnan, 1, "?"),
     "isinf": (np.isinf, 1, "?"),
     "isfinite": (np.isfinite, 1, "?"),
+}
+# NumPy's spellings of functions that math names otherwise.
+_NUMPY_NAMES = {
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
+    "power": "pow",
+    "absolute": "fabs",
 }
 # math.ceil, floor and trunc give floats in numba, as in C: an index made of one needs int(). But
 # kernels write range(math.ceil(n / T)) and numba takes it, since range casts its bounds.
@@ -271,6 +286,29 @@ def _fma(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
     code = kind.code if isinstance(kind, Scalar) and kind.is_float else "d"
     a, b, c = (arithmetic.convert(argument, code) for argument in arguments)
     return Typed(Scalar(code), lambda fr, m: np.add(np.multiply(a(fr, m), b(fr, m)), c(fr, m)))
+
+
+def _select(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
+    """``cuda.selp(condition, a, b)``: both are evaluated."""
+    kinds = _one(context, node, arguments, 3)
+    kind = types.unify(types.plain(kinds[1]), types.plain(kinds[2]))
+    assert isinstance(kind, Scalar)
+    condition = arguments[0].run
+    yes, no = (arithmetic.convert(argument, kind.code) for argument in arguments[1:])
+
+    def execute(fr: Any, m: Any) -> Any:
+        chosen = values.as_condition(condition(fr, m))
+        a, b = yes(fr, m), no(fr, m)
+        if type(chosen) is bool:
+            return a if chosen else b
+        return join(values.select(strip(chosen), a, b), chosen)
+
+    return Typed(kind, execute)
+
+
+def _pow(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
+    _one(context, node, arguments, 2)
+    return arithmetic.binary(context, node, ast.Pow(), arguments[0], arguments[1])
 
 
 def _nothing(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
@@ -327,9 +365,15 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call], Typed]] = {
     "numba.cuda.syncthreads_count": barriers.counting,
     "numba.cuda.syncthreads_and": barriers.counting,
     "numba.cuda.syncthreads_or": barriers.counting,
-    "numba.cuda.syncwarp": barriers.syncwarp,
+    "numba.cuda.syncwarp": warps.syncwarp,
+    "numba.cuda.activemask": warps.activemask,
+    "numba.cuda.lanemask_lt": warps.lanemask_lt,
+    **{f"numba.cuda.{name}": warps.shuffle for name in warps.SHUFFLES},
+    **{f"numba.cuda.{name}": warps.vote for name in warps.VOTES},
+    "numba.cuda.match_any_sync": warps.match,
+    "numba.cuda.match_all_sync": warps.match,
     "numba.cuda.cg.this_grid": barriers.this_grid,
-    "numba.cuda.cg.this_grid.sync": barriers.grid_sync,
+    f"{barriers.GRID}.sync": barriers.grid_sync,
     **{f"numba.cuda.atomic.{name}": atomics.atomic for name in atomics.OPERATIONS},
     "print": _print,
 }
@@ -345,6 +389,9 @@ _PLAIN: dict[str, Handler] = {
     "numba.cuda.grid": lambda context, node, arguments: _grid(context, node, arguments, False),
     "numba.cuda.gridsize": lambda context, node, arguments: _grid(context, node, arguments, True),
     "numba.cuda.fma": _fma,
+    "numba.cuda.selp": _select,
+    "numba.cuda.cbrt": lambda context, node, arguments: _math(context, node, arguments, "cbrt"),
+    "pow": lambda context, node, arguments: _pow(context, node, arguments),
     "numba.cuda.threadfence": _nothing,
     "numba.cuda.threadfence_block": _nothing,
     "numba.cuda.threadfence_system": _nothing,

@@ -15,8 +15,10 @@ from grader.simt.mask import DEAD, Active
 from grader.simt.program import Program
 from grader.simt.types import (
     BOOL,
+    CONSTANT_ARRAY,
     FLOAT64,
     NONE,
+    Array,
     Device,
     Kind,
     Scalar,
@@ -71,6 +73,7 @@ class Kernel:
     stores: set[int] = field(default_factory=set)
     guarded_stores: set[str] = field(default_factory=set)
     divisors: set[int] = field(default_factory=set)
+    dynamic_sizes: set[int] = field(default_factory=set)
     grid_sync: bool = False
     device_stack: tuple[str, ...] = ()
     statements: int = 0
@@ -207,7 +210,18 @@ def constant_typed(context: Context, node: ast.AST, value: Any) -> Typed:
         kinds = Tuple(tuple(part.kind for part in parts), isinstance(value, list))
         runs = [part.run for part in parts]
         return Typed(kinds, lambda fr, m: tuple([run(fr, m) for run in runs]))
+    if isinstance(value, np.ndarray):
+        return _constant_array(context, node, value)
     context.unsupported(node, type(value).__name__)
+
+
+def _constant_array(context: Context, node: ast.AST, value: Any) -> Typed:
+    """A NumPy array of the module, which numba copies into the kernel as a constant."""
+    from grader.simt.memory import global_view
+
+    name = node.id if isinstance(node, ast.Name) else "table"
+    view = global_view(value, name, CONSTANT_ARRAY, {})
+    return Typed(Array(view.code, value.ndim, "global", CONSTANT_ARRAY), lambda fr, m: view)
 
 
 def host_constant(context: Context, node: ast.expr) -> Any:

@@ -54,13 +54,15 @@ class Function:
     """A function of the submission with the scopes that its free names are looked up in.
 
     ``jit`` holds the dotted path of the jit decorator and ``device`` whether it asks for a device
-    function; a plain Python function has ``jit == ""``.
+    function; a plain Python function has ``jit == ""``. ``signature`` is the decorator's first
+    argument, where it has one.
     """
 
     node: ast.FunctionDef
     scopes: tuple[dict[str, Any], ...]
     jit: str = ""
     device: bool = False
+    signature: ast.expr | None = None
 
 
 @dataclass(slots=True)
@@ -246,6 +248,8 @@ class Interpreter:
         if isinstance(function, Path):
             if function.name in JIT_PATHS and arguments and isinstance(arguments[0], Function):
                 return _jitted(arguments[0], function.name, keywords)
+            if function.name in _TABLES:
+                return self._table(node, function.name, arguments, keywords)
             known = _BUILTINS.get(function.name)
             if known is not None and not keywords:
                 for argument in arguments:
@@ -255,6 +259,25 @@ class Interpreter:
                         raise HostError(node, "too-large")
                 return self._guarded(node, lambda: known(*arguments))
         raise HostError(node, "unsupported-call", ast.unparse(node.func)[:80])
+
+    def _table(self, node: ast.AST, path: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+        """A NumPy array made from plain values: a table that kernels read as a constant."""
+        dtype = keywords.pop("dtype", None)
+        if dtype is None and path in ("numpy.array", "numpy.asarray") and len(arguments) == 2:
+            dtype = arguments.pop()
+        if isinstance(dtype, Path):
+            dtype = dtype.name.rsplit(".", 1)[1]
+        if keywords or not all(_is_plain(argument) for argument in arguments):
+            raise HostError(node, "unsupported-call", path)
+        make = _TABLES[path]
+        if path in ("numpy.zeros", "numpy.ones", "numpy.full", "numpy.arange", "numpy.eye", "numpy.linspace"):
+            flat = [n for a in arguments for n in (a if isinstance(a, tuple | list) else (a,))]
+            if any(isinstance(n, int | float) and abs(n) > MAX_ITEMS for n in flat):
+                raise HostError(node, "too-large")
+        array = self._guarded(node, lambda: make(*arguments) if dtype is None else make(*arguments, dtype=dtype))
+        if array.dtype.hasobject or array.size > MAX_ITEMS:
+            raise HostError(node, "unsupported-call", path)
+        return array
 
     def call(
         self, node: ast.AST, function: Function, arguments: list[Any], keywords: Mapping[str, Any]
@@ -381,6 +404,7 @@ class Interpreter:
             path = self._decorator_path(call.func if call else decorator)
             if path in JIT_PATHS:
                 function = _jitted(function, path, {w.arg: w.value for w in call.keywords} if call else {})
+                function.signature = call.args[0] if call and call.args else None
         return function
 
     def _decorator_path(self, node: ast.expr) -> str:
@@ -468,6 +492,12 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.IsNot: lambda a, b: a is not b,
     ast.In: lambda a, b: a in b,
     ast.NotIn: lambda a, b: a not in b,
+}
+
+
+_TABLES: dict[str, Callable[..., Any]] = {
+    f"numpy.{name}": getattr(np, name)
+    for name in ("array", "asarray", "zeros", "ones", "full", "arange", "eye", "linspace")
 }
 
 

@@ -27,6 +27,7 @@ class Compiled:
     slots: tuple[int, ...]
     size: int
     parameters: tuple[str, ...]
+    kinds: tuple[Kind, ...]
 
 
 def context_for(kernel: Kernel, function: Function, kinds: Mapping[str, Kind]) -> Context:
@@ -64,7 +65,7 @@ def compile_kernel(program: Program, function: Function, kinds: tuple[Kind, ...]
     except RecursionError:
         finding = Finding("unsupported-construct", "error", program.span(function.node), facts={"construct": "nesting"})
         raise Stop(finding) from None
-    return Compiled(kernel, body, slots, len(context.slots), tuple(names))
+    return Compiled(kernel, body, slots, len(context.slots), tuple(names), kinds)
 
 
 def _check_signature(program: Program, function: Function, names: list[str], count: int) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from grader.perf.devices import Device
+from grader.perf.devices import device as device_profile
 from grader.records import Dim3, Finding
 from grader.simt import values
 from grader.simt.context import UNSET, Frame
@@ -20,14 +22,11 @@ from grader.simt.memory import Buffer, View, code_of, global_view
 from grader.simt.program import Program, parse
 from grader.simt.race import Log
 from grader.simt.race_grid import GridShadow
+from grader.simt.signature import convert_argument, declared
 from grader.simt.tally import Counters, Tally
 from grader.simt.types import ANY_ARRAY, BOOL, FLOAT64, INT64, Array, Kind, Scalar, Tuple
 from grader.simt.variables import MixedArrays
 
-MAX_BLOCK_THREADS = 1024
-MAX_BLOCK = (1024, 1024, 64)
-MAX_GRID = (2**31 - 1, 65_535, 65_535)
-STATIC_SHARED_BYTES = 48 * 1024
 DEFAULT_FUEL = 4_000_000
 
 
@@ -78,8 +77,9 @@ def launch(
     if program.findings:
         return Run(program.findings, Counters(), False)
     geometry = Geometry(_dim3(grid, "grid"), _dim3(block, "block"))
+    profile = device_profile(device)
     try:
-        _check_limits(geometry)
+        _check_limits(geometry, profile, shared_bytes)
         function = program.function(kernel, constants or {})
         if function is None:
             facts = {"kernel": kernel, "candidates": program.functions}
@@ -87,7 +87,7 @@ def launch(
         compiled = _compiled(program, function, kernel, args, constants or {})
     except Stop as stop:
         return Run((stop.finding,), Counters(), False)
-    return _execute(compiled, geometry, args, shared_bytes, fuel or DEFAULT_FUEL)
+    return _execute(compiled, geometry, args, Setting(profile, shared_bytes, fuel or DEFAULT_FUEL))
 
 
 def _dim3(value: int | Sequence[int], what: str) -> Dim3:
@@ -98,17 +98,28 @@ def _dim3(value: int | Sequence[int], what: str) -> Dim3:
     return x, y, z
 
 
-def _check_limits(geometry: Geometry) -> None:
-    threads = geometry.threads_per_block
-    if threads > MAX_BLOCK_THREADS or any(a > b for a, b in zip(geometry.block, MAX_BLOCK, strict=True)):
-        counts = {"threads": threads, "limit": MAX_BLOCK_THREADS}
-        raise Stop(Finding("block-too-large", "error", counts=counts, facts={"block": geometry.block}))
-    if any(a > b for a, b in zip(geometry.grid, MAX_GRID, strict=True)):
-        raise Stop(Finding("grid-too-large", "error", facts={"grid": geometry.grid}))
+def _check_limits(geometry: Geometry, profile: Device, shared_bytes: int) -> None:
+    """Refuse a launch that the device would refuse."""
+    threads, limit = geometry.threads_per_block, profile.max_threads_per_block
+    if threads > limit or any(a > b for a, b in zip(geometry.block, profile.max_block_dims, strict=True)):
+        counts = {"threads": threads, "limit": limit}
+        facts = {"block": geometry.block, "device": profile.name}
+        raise Stop(Finding("block-too-large", "error", counts=counts, facts=facts))
+    if any(a > b for a, b in zip(geometry.grid, profile.max_grid_dims, strict=True)):
+        facts = {"grid": geometry.grid, "limit": profile.max_grid_dims, "device": profile.name}
+        raise Stop(Finding("grid-too-large", "error", facts=facts))
+    _check_shared(shared_bytes, profile.shared_bytes_per_block_optin, profile)
+
+
+def _check_shared(size: int, limit: int, profile: Device) -> None:
+    if size > limit:
+        counts = {"bytes": size, "limit": limit}
+        facts = {"device": profile.name}
+        raise Stop(Finding("shared-memory-too-large", "error", counts=counts, facts=facts))
 
 
 def _compiled(program: Program, function: Any, name: str, args: Sequence[Any], constants: Mapping[str, Any]) -> Compiled:
-    kinds = tuple(_kind(arg, position) for position, arg in enumerate(args))
+    kinds = declared(program, function, tuple(_kind(arg, position) for position, arg in enumerate(args)))
     key = (name, kinds, repr(sorted(constants.items())))
     found = program.compiled.get(key)
     if found is None:
@@ -142,15 +153,28 @@ def _kind(arg: Any, position: int) -> Kind:
     raise ValueError(f"argument {position} is a {type(arg).__name__}, which no kernel takes")
 
 
-def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], shared_bytes: int, fuel: int) -> Run:
-    kernel = compiled.kernel
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a launch is given besides its kernel: device, dynamic shared bytes, operation budget."""
+
+    profile: Device
+    shared_bytes: int
+    fuel: int
+
+
+def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], setting: Setting) -> Run:
+    kernel, profile = compiled.kernel, setting.profile
     splits = tuple(sorted(kernel.divisors))
-    machine = Machine(Geometry(geometry.grid, geometry.block, splits), fuel, Tally())
+    machine = Machine(Geometry(geometry.grid, geometry.block, splits), setting.fuel, Tally(profile.warp_width))
+    machine.shared_bytes = setting.shared_bytes
     counters = machine.tally.counters
-    counters.shared_bytes_per_block = sum(kernel.shared_bytes)
-    if counters.shared_bytes_per_block > STATIC_SHARED_BYTES:
-        counts = {"bytes": counters.shared_bytes_per_block, "limit": STATIC_SHARED_BYTES}
-        return Run((Finding("shared-memory-too-large", "error", counts=counts),), counters, False)
+    static = sum(kernel.shared_bytes)
+    counters.shared_bytes_per_block = static + setting.shared_bytes
+    try:
+        _check_shared(static, profile.shared_bytes_per_block_static, profile)
+        _check_shared(static + setting.shared_bytes, profile.shared_bytes_per_block_optin, profile)
+    except Stop as stop:
+        return Run((stop.finding,), counters, False)
     views = _bind(compiled, machine, args)
     completed = True
     with np.errstate(all="ignore"):
@@ -202,7 +226,7 @@ def _bind(compiled: Compiled, machine: Machine, args: Sequence[Any]) -> list[Any
                 view.buffer.shadowed = True
             bound.append(view)
         else:
-            bound.append(_scalar(arg))
+            bound.append(convert_argument(compiled.kinds[position], _scalar(arg)))
     seen: set[int] = set()
     for view in bound:
         if isinstance(view, View) and id(view.buffer) not in seen:

@@ -11,6 +11,7 @@ from grader.simt import affine, arithmetic, expressions, statements, types, valu
 from grader.simt.affine import Affine
 from grader.simt.context import Context, Frame, LoopExits, Run, Typed, join_kinds
 from grader.simt.evidence import Site
+from grader.simt.machine import Stop
 from grader.simt.mask import DEAD, Active, Dead, State, union, without
 from grader.simt.types import INT32, INT64, Array, Kind, Scalar, Space, Tuple
 from grader.simt.values import Tainted, as_condition
@@ -31,24 +32,50 @@ def _settle(context: Context, prepare: Any, body: list[ast.stmt]) -> tuple[Any, 
 
     ``prepare`` binds what the head binds. Gives its result, the body and the types at the head.
     """
-    start = dict(context.kinds)
-    head = dict(start)
+    head = dict(context.kinds)
+    assumed: set[str] = set()
     for _ in range(MAX_PASSES):
         context.kinds = dict(head)
         exits = LoopExits(target=dict(head))
         context.exits.append(exits)
-        prepared = prepare()
-        compiled = statements.suite(context, body)
-        context.exits.pop()
+        try:
+            prepared = prepare()
+            compiled = statements.suite(context, body)
+        except Stop as stop:
+            name = _set_later(stop, body, assumed)
+            if name is None:
+                raise
+            assumed.add(name)
+            head[name] = INT64
+            continue
+        finally:
+            context.exits.pop()
         ends = exits.kinds if statements.leaves(body) else [context.kinds, *exits.kinds]
-        settled = dict(head)
+        settled = {name: kind for name, kind in head.items() if name not in assumed}
         for kinds in ends:
             settled = join_kinds(settled, kinds)
         if _alike(settled, head):
             moves = statements.convert_kinds(context, context.kinds, head)
             return prepared, statements.with_moves(compiled, moves), head
-        head = settled
+        head = {**head, **settled}
+        assumed.clear()
     context.unsupported(body[0], "unsettled-types")
+
+
+def _set_later(stop: Stop, body: list[ast.stmt], assumed: set[str]) -> str | None:
+    """A variable read before the statement of the body that sets it, as later iterations may.
+
+    Its type is assumed at first; the pass that follows knows it.
+    """
+    facts = stop.finding.facts
+    name = facts.get("name")
+    if facts.get("rule") != "unset-variable" or not isinstance(name, str) or name in assumed:
+        return None
+    for node in body:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store):
+                return name
+    return None
 
 
 def _alike(left: dict[str, Kind], right: dict[str, Kind]) -> bool:

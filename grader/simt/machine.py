@@ -40,7 +40,7 @@ class Machine:
         self.grids: dict[int, GridShadow] = {}
         self.reached: dict[int, list[int]] = {}
         self.written: dict[int, Any] = {}
-        self.printed: list[str] = []
+        self.shared_bytes = 0
 
     def begin(self, chunk: Chunk) -> None:
         """Start the next chunk of blocks."""

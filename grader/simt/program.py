@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -98,7 +98,7 @@ class Program:
                 if isinstance(node, ast.FunctionDef) and node.name == name:
                     found = Interpreter((dict(self.scope), self.scope)).define(node)
         if isinstance(found, Function) and constants:
-            return Function(found.node, (dict(constants), *found.scopes), found.jit, found.device)
+            return replace(found, scopes=(dict(constants), *found.scopes))
         return found if isinstance(found, Function) else None
 
 

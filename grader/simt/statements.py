@@ -173,6 +173,8 @@ def _bind_element(context: Context, target: ast.Subscript, value: Typed) -> Run:
         context.unsupported(target, "slice-assignment")
     if not isinstance(value.kind, Scalar) or (value.kind.is_complex and place.code not in "FD"):
         context.fail(target, "element-type", got=value.kind.name, wanted=types.NAMES[place.code])
+    if place.ident == types.CONSTANT_ARRAY:
+        context.fail(target, "readonly-array", name=ast.unparse(target.value))
     context.kernel.stores.add(place.ident)
     place.site.is_store = True
     if place.space == "shared" and context.guard is not None:

@@ -143,6 +143,7 @@ class Clash:
 Kind = Scalar | Array | Tuple | Space | Device | Text | NoneKind | Clash
 
 ANY_ARRAY = -2
+CONSTANT_ARRAY = -5
 BOOL = Scalar("?")
 INT32 = Scalar("i")
 INT64 = Scalar("q")

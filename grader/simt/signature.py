@@ -1,0 +1,83 @@
+"""Signatures given to ``cuda.jit``: the types that numba compiles for, whatever is passed."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from grader.records import Finding
+from grader.simt.host import Function, HostError, Interpreter, Path
+from grader.simt.machine import Stop
+from grader.simt.program import Program
+from grader.simt.types import CODES, Array, Kind, Scalar
+from grader.simt.values import cast_scalar
+
+
+def declared(program: Program, function: Function, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """Types of the parameters under the decorator's signature; ``kinds`` where it has none.
+
+    Scalars are converted to the declared type. An array of another type or rank is refused, as
+    numba refuses it.
+    """
+    wanted = _parameters(function)
+    if wanted is None:
+        return kinds
+    place = program.span(function.node)
+    if len(wanted) != len(kinds):
+        facts = {"rule": "argument-count", "name": function.node.name, "got": len(kinds), "wanted": len(wanted)}
+        raise Stop(Finding("type-error", "error", place, facts=facts))
+    result: list[Kind] = []
+    for position, (kind, want) in enumerate(zip(kinds, wanted, strict=True)):
+        if isinstance(kind, Scalar) and isinstance(want, Scalar):
+            result.append(want)
+            continue
+        alike = isinstance(kind, Array) and isinstance(want, Array) and (kind.code, kind.ndim) == (want.code, want.ndim)
+        if want is not None and not alike:
+            name = function.node.args.args[position].arg
+            facts = {"rule": "argument-type", "name": name, "got": kind.name, "wanted": want.name}
+            raise Stop(Finding("type-error", "error", place, facts=facts))
+        result.append(kind)
+    return tuple(result)
+
+
+def _parameters(function: Function) -> list[Kind | None] | None:
+    node = function.signature
+    if node is None:
+        return None
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            node = ast.parse(node.value.strip(), mode="eval").body
+        except SyntaxError:
+            return None
+    if isinstance(node, ast.List) and len(node.elts) == 1:
+        node = node.elts[0]
+    if isinstance(node, ast.Call):
+        return [_type(function, item) for item in node.args]
+    if isinstance(node, ast.Tuple):
+        return [_type(function, item) for item in node.elts]
+    return None
+
+
+def _type(function: Function, node: ast.expr) -> Kind | None:
+    """The type that an annotation such as ``float32[:, ::1]`` names; None where it names none we know."""
+    if isinstance(node, ast.Subscript):
+        inner = _type(function, node.value)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return Array(inner.code, len(parts), "global") if isinstance(inner, Scalar) else None
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    try:
+        found = Interpreter(function.scopes).value(node)
+    except HostError:
+        found = None
+    if isinstance(found, Path):
+        name = found.name.rsplit(".", 1)[1]
+    short = {"f4": "f", "f8": "d", "i4": "i", "i8": "q", "u4": "I", "u8": "Q", "b1": "?", "i1": "b", "u1": "B"}
+    code = CODES.get(name) or short.get(name)
+    return Scalar(code) if code else None
+
+
+def convert_argument(kind: Kind, value: Any) -> Any:
+    """A scalar argument as the kernel gets it."""
+    return cast_scalar(value, kind.code) if isinstance(kind, Scalar) and np.isscalar(value) else value
