@@ -20,6 +20,7 @@ from grader.simt.tally import LOAD, STORE
 from grader.simt.values import STALE, UNDEFINED, Tainted, Value, cast_scalar, strip, taint_of
 
 Bools = npt.NDArray[np.bool_]
+MAX_PLACES = 4096
 
 
 # -- from indices to an address --------------------------------------------------------------------
@@ -181,20 +182,66 @@ def load(mc: Machine, active: Active, view: View, dims: list[Value], site: Site)
 
     The result may be a view of the memory itself: whoever keeps it beyond the statement copies it.
     """
-    address, valid, clean = locate(mc, active, view, dims, site, READ)
     buffer = view.buffer
+    key = _key(site, dims)
+    place = mc.located.get(key)
+    if place is None or place.view is not view:
+        address, valid, clean = locate(mc, active, view, dims, site, READ)
+        place = Place(view, address, valid, clean, _gather(buffer.data, address, valid, view.code))
+        if key is not None and valid is None and type(address) is Affine and _in_bounds(view, dims):
+            if len(mc.located) > MAX_PLACES:
+                mc.located.clear()
+            mc.located[key] = place
+    address, valid = place.address, place.valid
     if buffer.shadowed:
-        buffer.log.add(READ, site, view, address, clean, active, valid, mc.loops, None)
+        buffer.log.add(READ, site, view, address, place.dims, active, valid, mc.loops, None)
     mc.tally.access(site, LOAD, address, active, valid)
-    value = _gather(buffer.data, address, valid, view.code)
     if buffer.dirty and buffer.taint is not None:
         taint = _gather(buffer.taint, address, valid, "")
         if np.any(taint):
             taint = np.asarray(taint)
             taint = taint.reshape((1,) * (len(mc.chunk.shape) - taint.ndim) + taint.shape)
             mc.trail.read(site, view, taint, active, address, mc.loops)
-            return Tainted(value, taint)
-    return value
+            return Tainted(place.value, taint)
+    return place.value
+
+
+class Place:
+    """Where an access goes. ``value`` is the memory there, a live view for a linear address."""
+
+    __slots__ = ("address", "dims", "valid", "value", "view")
+
+    def __init__(
+        self, view: View, address: Address, valid: Bools | None, dims: tuple[Value, ...], value: Any
+    ) -> None:
+        self.view = view
+        self.address = address
+        self.valid = valid
+        self.dims = dims
+        self.value = value
+
+
+def _key(site: Site, dims: list[Value]) -> tuple[Any, ...] | None:
+    """A key under which a load of linear indices finds its address again in the next iteration."""
+    parts: list[Any] = [site.ident]
+    for index in dims:
+        if type(index) is int:
+            parts.append(index)
+        elif type(index) is Affine:
+            parts.append(index.base)
+            parts.append(index.coefs)
+        else:
+            return None
+    return tuple(parts)
+
+
+def _in_bounds(view: View, dims: list[Value]) -> bool:
+    """Whether no thread of the chunk, masked or not, is out of range: then no mask needs a look."""
+    for index, size in zip(dims, view.shape, strict=True):
+        low, high = (index, index) if type(index) is int else index.bounds()
+        if low < 0 or high >= size:
+            return False
+    return True
 
 
 def _gather(data: npt.NDArray[Any], address: Address, valid: Bools | None, code: str) -> Any:

@@ -26,6 +26,7 @@ from grader.simt.types import (
     Text,
     Tuple,
     literal,
+    plain,
     unify,
 )
 
@@ -117,7 +118,7 @@ class Context:
 
     # -- findings ----------------------------------------------------------------------------
 
-    def fail(self, node: ast.AST, rule: str, **facts: Fact) -> NoReturn:
+    def fail(self, node: ast.AST, rule: str, /, **facts: Fact) -> NoReturn:
         """Stop with a ``type-error``: numba would refuse this."""
         self.stop(node, "type-error", rule=rule, **facts)
 
@@ -125,7 +126,7 @@ class Context:
         """Stop because the machine does not follow this construct."""
         self.stop(node, "unsupported-construct", construct=construct or type(node).__name__)
 
-    def stop(self, node: ast.AST, name: str, **facts: Fact) -> NoReturn:
+    def stop(self, node: ast.AST, name: str, /, **facts: Fact) -> NoReturn:
         raise Stop(Finding(name, "error", primary=self.program.span(node), facts=facts))
 
     def note(self, key: Any, finding: Finding) -> None:
@@ -233,8 +234,12 @@ def host_constant(context: Context, node: ast.expr) -> Any:
 
 
 def join_kinds(left: dict[str, Kind], right: dict[str, Kind]) -> dict[str, Kind]:
-    """Types of variables after two paths meet; one that only one path sets keeps its type."""
-    merged = dict(left)
+    """Types of variables after two paths meet.
+
+    One that only one path sets keeps its type, but no literal value: it has to be read, so that a
+    thread that never set it is found.
+    """
+    merged = {name: kind if name in right else plain(kind) for name, kind in left.items()}
     for name, kind in right.items():
-        merged[name] = unify(left[name], kind) if name in left else kind
+        merged[name] = unify(left[name], kind) if name in left else plain(kind)
     return merged

@@ -30,6 +30,7 @@ class Site:
     update: int = -1
     itemsize: int = 4
     is_store: bool = False
+    waits: bool = False
     literal_dims: tuple[int, ...] = ()
 
 

@@ -87,7 +87,7 @@ def _after(context: Context, head: dict[str, Kind], start: dict[str, Kind]) -> N
     """Types after the loop: those of its head, and of variables that only its body sets."""
     merged = dict(head)
     for name, kind in context.kinds.items():
-        merged.setdefault(name, kind)
+        merged.setdefault(name, types.plain(kind))
     context.kinds = merged
 
 
@@ -307,19 +307,32 @@ def while_loop(context: Context, node: ast.While) -> list[Any]:
     _after(context, head, start)
     orelse = statements.suite(context, node.orelse) if node.orelse else None
     condition, site = test.run, context.site(node.test)
-    label = ast.unparse(node.test)[:40]
+    site.waits = _waits(node)
 
     def execute(fr: Frame, m: Active) -> State:
         for move in moves_in:
             move(fr, m)
-        return _run_while(fr, m, condition, site, body, orelse, label)
+        return _run_while(fr, m, condition, site, body, orelse)
 
     return [statements.Step(execute, control=True)]
 
 
-def _run_while(
-    fr: Frame, m: Active, condition: Run, site: Site, body: Any, orelse: Any, label: str
-) -> State:
+def _waits(node: ast.While) -> bool:
+    """Whether memory alone decides when the loop ends: it may wait for a store of another thread.
+
+    Such a loop that runs out of fuel is no endless loop for certain: lockstep starves it.
+    """
+    tests = [node.test]
+    if isinstance(node.test, ast.Constant):
+        tests = [part.test for part in ast.walk(node) if isinstance(part, ast.If) and statements.leaves(part.body)]
+    return any(isinstance(part, ast.Subscript) or _is_atomic(part) for test in tests for part in ast.walk(test))
+
+
+def _is_atomic(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and "atomic" in ast.unparse(node.func)
+
+
+def _run_while(fr: Frame, m: Active, condition: Run, site: Site, body: Any, orelse: Any) -> State:
     mc = fr.mc
     fr.broken.append(DEAD)
     state: State = m

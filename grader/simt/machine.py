@@ -55,6 +55,7 @@ class Machine:
         self.logs = [buffer.log for buffer in self.global_buffers if buffer.shadowed]
         self.exits: list[tuple[Site, Any]] = []
         self.harmless: dict[Any, Any] = {}
+        self.located: dict[Any, Any] = {}
         self.same_masks: dict[tuple[int, int], bool] = {}
         self.kept_masks: list[Any] = []
         self.noted_exits: set[Any] = set()
@@ -78,6 +79,9 @@ class Machine:
         self.fuel -= 1
         if self.fuel < 0:
             counts = {"operations": self.budget}
+            if site.waits:
+                facts = {"construct": "spin-wait"}
+                raise Stop(Finding("unsupported-construct", "error", site.span, counts=counts, facts=facts))
             raise Stop(Finding("did-not-finish", "error", primary=site.span, counts=counts, loops=()))
 
     def split(self, active: Active, condition: Any) -> tuple[State, State]:

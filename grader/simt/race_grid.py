@@ -49,7 +49,8 @@ class GridShadow:
         """Report the lowest word that two blocks conflict on, for each pair of statements found there."""
         if WRITE not in self.owners and ATOMIC not in self.owners:
             return
-        none = Owners(np.full(1, np.iinfo(np.int64).max), np.full(1, -1, np.int64))
+        size = max(1, self.buffer.words)
+        none = Owners(np.full(size, np.iinfo(np.int64).max), np.full(size, -1, np.int64))
         reads, writes, atomics = (self.owners.get(kind, none) for kind in (READ, WRITE, ATOMIC))
         bad = np.flatnonzero(conflicts(reads, writes, atomics))
         if bad.size:

@@ -91,6 +91,8 @@ class Tally:
         A global element that the same threads have loaded since the last barrier or global store
         is still in a register: the compiler drops the second load, and so does the count.
         """
+        if site.space == "local":
+            return
         if type(address) is Affine:
             base = address.base % (SECTOR_BYTES // site.itemsize)
             key: Any = (site.ident, kind, base, address.coefs, id(active), id(valid))
