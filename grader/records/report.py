@@ -53,6 +53,7 @@ class Diagnostic:
 
     ``hints`` holds a question, a pointer and the action, in that order; a writer shows as many
     as the report's ``hint_level`` says. ``picture`` is a small drawing in plain characters.
+    ``on_hidden_shape`` says that its figures belong to a launch shape that students are not told.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Diagnostic:
     checked: str = ""
     hints: tuple[str, ...] = ()
     picture: tuple[str, ...] = ()
+    on_hidden_shape: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,8 @@ def load(mc: Machine, active: Active, view: View, dims: list[Value], site: Site)
     if buffer.shadowed:
         buffer.log.add(READ, site, view, address, place.dims, active, valid, mc.loops, None)
     mc.tally.access(site, LOAD, address, active, valid)
+    if mc.observers:
+        mc.show("load", site, view, address, active, place.value)
     if buffer.dirty and buffer.taint is not None:
         taint = _gather(buffer.taint, address, valid, "")
         if np.any(taint):
@@ -280,6 +282,8 @@ def store(mc: Machine, active: Active, view: View, dims: list[Value], value: Val
     if buffer.shadowed:
         buffer.log.add(WRITE, site, view, address, clean, active, valid, mc.loops, value)
     mc.tally.access(site, STORE, address, active, valid)
+    if mc.observers:
+        mc.show("store", site, view, address, active, value)
     where = _where(active, valid)
     taint = taint_of(value)
     put(mc, buffer.data, address, where, strip(value))

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from grader.records import Finding, Span
 from grader.simt import arithmetic, expressions, types
 from grader.simt.context import Context, Typed
 from grader.simt.evidence import Entry, Site, loops_at
-from grader.simt.machine import Machine
+from grader.simt.machine import Machine, Stop
 from grader.simt.mask import Active, Mask
 from grader.simt.types import INT32, NONE, Scalar, Space
 from grader.simt.values import as_condition, strip
@@ -26,7 +27,12 @@ def syncthreads(context: Context, node: ast.Call) -> Typed:
 
 def synchronise(mc: Machine, m: Active, site: Site) -> None:
     """The threads of ``m`` reach a barrier: check that their blocks are complete, end the interval."""
+    if mc.baton is not None:
+        mc.baton.wait(mc.warp)
+        return
     mc.tally.counters.barriers += 1
+    if mc.observers:
+        mc.arrive(m, site)
     live = mc.live
     if m is None and live is None:
         mc.settle(None)
@@ -42,6 +48,11 @@ def synchronise(mc: Machine, m: Active, site: Site) -> None:
         _report_divergence(mc, m, site, arrived, alive, partial)
     _note_exits(mc, site)
     mc.settle(_of_blocks(mc, arrived > 0))
+
+
+def refuse(construct: str, where: Span) -> Stop:
+    """A :class:`Stop` for a barrier that the warp-by-warp schedule does not follow."""
+    return Stop(Finding("unsupported-construct", "error", where, facts={"construct": construct}))
 
 
 def _same(mc: Machine, m: Mask, live: Mask) -> bool:
@@ -138,6 +149,8 @@ def counting(context: Context, node: ast.Call) -> Typed:
     run, site = arithmetic.convert(argument, argument.kind.code), context.site(node)
 
     def execute(fr: Any, m: Any) -> Any:
+        if fr.mc.baton is not None:
+            raise refuse("barrier-vote", site.span)
         value = strip(as_condition(run(fr, m)))
         synchronise(fr.mc, m, site)
         return _vote(fr.mc, m, value, name)
@@ -173,6 +186,8 @@ def grid_sync(context: Context, node: ast.Call) -> Typed:
 
 def _synchronise_grid(mc: Machine, m: Active, site: Site) -> int:
     """The barrier is complete where every thread that has not returned is at it."""
+    if mc.baton is not None:
+        raise refuse("grid-barrier", site.span)
     if m is not None or mc.live is not None:
         arrived = mc.chunk.by_block(None if m is None else m.array)
         alive = mc.chunk.by_block(None if mc.live is None else mc.live.array)  # type: ignore[union-attr]
@@ -183,8 +198,7 @@ def _synchronise_grid(mc: Machine, m: Active, site: Site) -> int:
     mc.settle(None)
     for grid in mc.grids.values():
         grid.finish(mc.ledger)
-        grid.owners.clear()
-        grid.history.clear()
+        grid.reset()
     return 1
 
 

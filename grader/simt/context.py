@@ -67,6 +67,7 @@ class Kernel:
     """Facts shared by a kernel and the device functions it reaches."""
 
     program: Program
+    traced: bool = False
     sites: list[Site] = field(default_factory=list)
     idents: dict[Any, int] = field(default_factory=dict)
     shared_bytes: list[int] = field(default_factory=list)

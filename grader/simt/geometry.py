@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.records import Dim3, Thread
-from grader.simt.affine import Affine, Extents, Whole
+from grader.simt.affine import Affine, Extents, Whole, add, scale
 
 THREADS_PER_CHUNK = 65_536
 DIMS = ("x", "y", "z")
@@ -66,6 +66,11 @@ class Geometry:
         axes.append(Axis(False, dim, step, extent // step))
         return axes[::-1]
 
+    def thread(self, number: int) -> Thread:
+        """The thread of a number that counts through the launch, block by block."""
+        block, lane = divmod(number, self.threads_per_block)
+        return Thread(_coordinates(block, self.grid), _coordinates(lane, self.block))
+
     def chunks(self, resident: bool = False) -> Iterator[Chunk]:
         """All blocks, in order, in chunks whose size depends on the launch alone.
 
@@ -83,6 +88,12 @@ class Geometry:
                 for x in range(0, gx, nx):
                     size = (min(nx, gx - x), min(ny, gy - y), min(nz, gz - z))
                     yield Chunk(self, (x, y, z), size)
+
+
+def _coordinates(number: int, extents: Dim3) -> Dim3:
+    rest, x = divmod(number, extents[0])
+    z, y = divmod(rest, extents[1])
+    return x, y, z
 
 
 class Chunk:
@@ -133,6 +144,27 @@ class Chunk:
             coefs[position] = step
             step *= self.shape[position]
         return Affine(0, tuple(coefs), self.extents) if any(coefs) else 0
+
+    @cached_property
+    def thread_number(self) -> Whole:
+        """The linear number of a thread within the launch, block by block, in linear form."""
+        gx, gy, _ = self.geometry.grid
+        number: Whole = self.lane_number
+        for dim, step in zip(range(3), (1, gx, gx * gy), strict=True):
+            index = self.index(True, dim)
+            size = step * self.geometry.threads_per_block
+            number = add(number, scale(index, size) if isinstance(index, Affine) else index * size)
+        return number
+
+    def position(self, thread: Thread) -> int | None:
+        """The flat position of a thread, or None where it belongs to another chunk."""
+        within = [at - start for at, start in zip(thread.block, self.start, strict=True)]
+        if any(not 0 <= at < size for at, size in zip(within, self.size, strict=True)):
+            return None
+        (bx, by, bz), (tx, ty, tz) = within, thread.thread
+        width, height, _ = self.geometry.block
+        block = bx + self.size[0] * (by + self.size[1] * bz)
+        return block * self.geometry.threads_per_block + tx + width * (ty + height * tz)
 
     def full(self, array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
         """``array`` broadcast to the chunk's shape."""

@@ -53,9 +53,14 @@ def _local_names(node: ast.FunctionDef) -> frozenset[str]:
     return frozenset(names)
 
 
-def compile_kernel(program: Program, function: Function, kinds: tuple[Kind, ...]) -> Compiled:
-    """Compile ``function``; :class:`Stop` carries the finding where numba would refuse it."""
-    kernel = Kernel(program)
+def compile_kernel(
+    program: Program, function: Function, kinds: tuple[Kind, ...], traced: bool = False
+) -> Compiled:
+    """Compile ``function``; :class:`Stop` carries the finding where numba would refuse it.
+
+    ``traced`` adds an event for each statement, for observers that want them.
+    """
+    kernel = Kernel(program, traced)
     names = [arg.arg for arg in function.node.args.args]
     _check_signature(program, function, names, len(kinds))
     context = context_for(kernel, function, dict(zip(names, kinds, strict=True)))

@@ -19,9 +19,11 @@ from grader.simt.geometry import Geometry
 from grader.simt.kernel import Compiled, compile_kernel
 from grader.simt.machine import Machine, Stop
 from grader.simt.memory import Buffer, View, code_of, global_view
+from grader.simt.observer import Observer
 from grader.simt.program import Program, parse
 from grader.simt.race import Log
 from grader.simt.race_grid import GridShadow
+from grader.simt.schedule import ORDERS, run_block
 from grader.simt.signature import convert_argument, declared
 from grader.simt.tally import Counters, Tally
 from grader.simt.types import ANY_ARRAY, BOOL, FLOAT64, INT64, Array, Kind, Scalar, Tuple
@@ -63,11 +65,14 @@ def launch(
     shared_bytes: int = 0,
     device: str = "h100",
     constants: Mapping[str, Any] | None = None,
-    observers: Sequence[Any] = (),
+    observers: Sequence[Observer] = (),
     fuel: int | None = None,
+    schedule: str = "lockstep",
 ) -> Run:
     """Run ``kernel`` of a submission's text over a grid, and gather evidence and counters.
 
+    ``schedule`` is "lockstep", or the name of an order (see :mod:`grader.simt.schedule`) in which
+    warps run one by one between barriers: slow, for small launches, and values only.
     ``grid`` and ``block`` are an int or up to three, x first. ``args`` are NumPy arrays, which are
     written in place, and scalars. ``constants`` overrides module-level and closure values by name.
     Nothing of the submission is executed by Python. Bad kernels give findings, never exceptions;
@@ -84,10 +89,12 @@ def launch(
         if function is None:
             facts = {"kernel": kernel, "candidates": program.functions}
             raise Stop(Finding("missing-kernel", "error", facts=facts))
-        compiled = _compiled(program, function, kernel, args, constants or {})
+        traced = any(observer.wants_statements for observer in observers)
+        compiled = _compiled(program, function, (kernel, traced), args, constants or {})
     except Stop as stop:
         return Run((stop.finding,), Counters(), False)
-    return _execute(compiled, geometry, args, Setting(profile, shared_bytes, fuel or DEFAULT_FUEL))
+    setting = Setting(profile, shared_bytes, fuel or DEFAULT_FUEL, tuple(observers), schedule)
+    return _execute(compiled, geometry, args, setting)
 
 
 def _dim3(value: int | Sequence[int], what: str) -> Dim3:
@@ -118,13 +125,16 @@ def _check_shared(size: int, limit: int, profile: Device) -> None:
         raise Stop(Finding("shared-memory-too-large", "error", counts=counts, facts=facts))
 
 
-def _compiled(program: Program, function: Any, name: str, args: Sequence[Any], constants: Mapping[str, Any]) -> Compiled:
+def _compiled(
+    program: Program, function: Any, what: tuple[str, bool], args: Sequence[Any], constants: Mapping[str, Any]
+) -> Compiled:
+    """The kernel for these argument types, compiled once; ``what`` is its name and whether it is traced."""
     kinds = declared(program, function, tuple(_kind(arg, position) for position, arg in enumerate(args)))
-    key = (name, kinds, repr(sorted(constants.items())))
+    key = (what, kinds, repr(sorted(constants.items())))
     found = program.compiled.get(key)
     if found is None:
         try:
-            found = compile_kernel(program, function, kinds)
+            found = compile_kernel(program, function, kinds, what[1])
         except Stop as stop:
             found = stop.finding
         program.compiled[key] = found
@@ -160,6 +170,8 @@ class Setting:
     profile: Device
     shared_bytes: int
     fuel: int
+    observers: tuple[Observer, ...] = ()
+    schedule: str = "lockstep"
 
 
 def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], setting: Setting) -> Run:
@@ -176,17 +188,18 @@ def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], settin
     except Stop as stop:
         return Run((stop.finding,), counters, False)
     views = _bind(compiled, machine, args)
+    machine.observers = setting.observers
     completed = True
     with np.errstate(all="ignore"):
         try:
-            for chunk in machine.geometry.chunks(kernel.grid_sync):
-                machine.begin(chunk)
-                frame = Frame(machine, compiled.size)
-                for slot, value in zip(compiled.slots, views, strict=True):
-                    frame.values[slot] = value
-                compiled.body(frame, None)
-                machine.end()
-            machine.finish()
+            if setting.schedule != "lockstep":
+                _by_warps(compiled, machine, views, setting)
+            else:
+                for chunk in machine.geometry.chunks(kernel.grid_sync):
+                    machine.begin(chunk)
+                    _interpret(compiled, machine, views)
+                    machine.end()
+                machine.finish()
         except Stop as stop:
             finding = _with_loops(stop.finding, machine)
             machine.ledger.add((finding.name, "stop"), _entry_of(finding))
@@ -196,6 +209,32 @@ def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], settin
             machine.ledger.add(("stop",), Entry("unsupported-construct", "error", None, facts=facts))
             completed = False
     return _result(compiled, machine, views, completed)
+
+
+def _interpret(compiled: Compiled, machine: Machine, views: list[Any]) -> None:
+    """Run the kernel's body for the machine's current chunk."""
+    frame = Frame(machine, compiled.size)
+    for slot, value in zip(compiled.slots, views, strict=True):
+        frame.values[slot] = value
+    compiled.body(frame, None)
+
+
+def _by_warps(compiled: Compiled, machine: Machine, views: list[Any], setting: Setting) -> None:
+    """Run block after block, each warp by warp: values only, no evidence."""
+    geometry = machine.geometry
+    order = ORDERS[setting.schedule]
+    for view in views:
+        if isinstance(view, View):
+            view.buffer.shadowed = False
+
+    def prepare(warp: Any) -> None:
+        warp.written = machine.written
+        warp.shared_bytes = setting.shared_bytes
+
+    gx, gy, gz = geometry.grid
+    blocks = ((x, y, z) for z in range(gz) for y in range(gy) for x in range(gx))
+    for block in blocks:
+        run_block(geometry, block, order, lambda warp: _interpret(compiled, warp, views), prepare, setting.fuel)
 
 
 def _with_loops(finding: Finding, machine: Machine) -> Finding:

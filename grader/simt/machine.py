@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from grader.records import Finding
-from grader.simt.evidence import Ledger, Site
+from grader.records import Finding, Span
+from grader.simt.evidence import Ledger, Site, freeze
 from grader.simt.geometry import Chunk, Geometry
 from grader.simt.mask import DEAD, Active, Dead, Narrowing, State, without
 from grader.simt.memory import Buffer, View
-from grader.simt.race import Log, close
+from grader.simt.observer import AccessEvent, BarrierEvent, Observer, StatementEvent, spread
+from grader.simt.race import Log
+from grader.simt.race_check import close, fold, settle_warps
 from grader.simt.race_grid import GridShadow
 from grader.simt.tally import Tally
 from grader.simt.taint import TaintTrail
+from grader.simt.values import strip
 
 
 class Stop(Exception):
@@ -29,6 +32,8 @@ class Stop(Exception):
 class Machine:
     """One launch. Per-chunk state is renewed by :meth:`begin`."""
 
+    baton: Any = None
+
     def __init__(self, geometry: Geometry, fuel: int, tally: Tally) -> None:
         self.geometry = geometry
         self.ledger = Ledger()
@@ -41,6 +46,7 @@ class Machine:
         self.reached: dict[int, list[int]] = {}
         self.written: dict[int, Any] = {}
         self.shared_bytes = 0
+        self.observers: tuple[Observer, ...] = ()
 
     def begin(self, chunk: Chunk) -> None:
         """Start the next chunk of blocks."""
@@ -62,12 +68,48 @@ class Machine:
         self.tally.begin(chunk)
         for log in self.logs:
             log.clear()
+        for observer in self.observers:
+            observer.block_start(chunk)
 
     def end(self) -> None:
         """Finish the chunk: the launch's end orders everything, as a barrier would."""
         self.settle(None)
         self.trail.finish()
         self.tally.finish()
+        for observer in self.observers:
+            observer.block_end(self.chunk)
+
+    def show(self, kind: str, site: Site, view: View, address: Any, active: Active, value: Any) -> None:
+        """Tell the observers of an access."""
+        mask = None if active is None else active.array
+        event = AccessEvent(
+            kind,
+            site.span,
+            view.name,
+            view.buffer.space,
+            spread(address),
+            mask,
+            strip(value),
+            freeze(self.loops),
+            self.chunk,
+            view,
+        )
+        for observer in self.observers:
+            (observer.load if kind == "load" else observer.store)(event)
+
+    def show_statement(self, span: Span, active: Active, sets: tuple[tuple[str, Any], ...]) -> None:
+        """Tell the observers of a statement."""
+        mask = None if active is None else active.array
+        event = StatementEvent(span, mask, sets, freeze(self.loops), self.chunk)
+        for observer in self.observers:
+            if observer.wants_statements:
+                observer.statement(event)
+
+    def arrive(self, active: Active, site: Site) -> None:
+        """Tell the observers of a barrier."""
+        mask = None if active is None else active.array
+        for observer in self.observers:
+            observer.barrier(BarrierEvent(site.span, mask, self.interval, self.chunk))
 
     def finish(self) -> None:
         """Finish the launch: conflicts between blocks are known only now."""
@@ -94,9 +136,7 @@ class Machine:
     def settle(self, passed: Any) -> None:
         """End the barrier interval of the blocks in ``passed`` (None: of all blocks)."""
         for log in self.logs:
-            grid = self.grids.get(id(log.buffer))
-            if grid is not None:
-                grid.update(log.accesses, self.chunk, passed)
+            self._grid(log)
             close(log, self.chunk, self.ledger, passed)
         self.interval += 1
         self.tally.fence()
@@ -104,6 +144,22 @@ class Machine:
             buffer = view.buffer
             if buffer.dirty and buffer.taint is not None and not buffer.taint.any():
                 buffer.dirty = False
+
+    def settle_warps(self, active: Active) -> None:
+        """A ``syncwarp``: what came before it is ordered within the warps of ``active``."""
+        mask = None if active is None else active.array
+        for log in self.logs:
+            settle_warps(log, self.chunk, self.ledger, mask, self.tally.warp)
+
+    def fold(self, log: Log) -> None:
+        """Keep a log that has grown long by word from now on."""
+        self._grid(log)
+        fold(log, self.chunk)
+
+    def _grid(self, log: Log) -> None:
+        grid = self.grids.get(id(log.buffer))
+        if grid is not None:
+            grid.update(log.accesses, self.chunk)
 
     def shared_array(self, key: int, make: Callable[[Chunk], View]) -> View:
         """The shared array declared at a place of the kernel: one for all executions of that place."""

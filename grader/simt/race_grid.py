@@ -2,118 +2,149 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from grader.records import Slot
+from grader.records import Slot, Thread
 from grader.simt.affine import Affine
-from grader.simt.evidence import Entry, Ledger, resolve
-from grader.simt.geometry import Chunk
-from grader.simt.memory import Buffer
-from grader.simt.race import ATOMIC, READ, WRITE, Access, Owners, conflicts
-from grader.simt.values import strip
+from grader.simt.evidence import Entry, Ledger, Site, resolve
+from grader.simt.geometry import Chunk, Geometry
+from grader.simt.memory import Buffer, View
+from grader.simt.race import ATOMIC, READ, WRITE, Access
+from grader.simt.race_report import Hit, enter, same_values, slot_index
+from grader.simt.race_words import STATEMENT_BITS, Owners, Scope, Words, conflicts, expand_all
 
-MAX_HISTORY = 4_000
+MAX_HISTORY = 1_000
+HISTORY_BYTES = 8 << 20
+MAX_WORDS = 24
+STATEMENT_MASK = (1 << STATEMENT_BITS) - 1
 
 
 class GridShadow:
-    """For each word of a buffer that the kernel writes: the least and greatest block that touched it."""
+    """For each word of a buffer that the kernel writes: the least and greatest thread that touched it.
+
+    Threads are numbered over the launch, so that the blocks of the least and the greatest tell
+    whether two blocks met. ``history`` keeps some of the accesses, for the values of their loops.
+    """
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
-        self.owners: dict[int, Owners] = {}
-        self.history: list[tuple[Access, Chunk]] = []
+        self.reset()
 
-    def update(self, accesses: list[Access], chunk: Chunk, passed: Any) -> None:
-        """Fold the accesses of a finished interval in; ``passed`` limits them to some blocks."""
-        for access in accesses:
-            active = access.active()
-            if passed is not None:
-                active = passed if active is None else active & passed
-                if not active.any():
-                    continue
-            words, blocks = _touched(access, active, chunk)
-            owners = self.owners.get(access.kind)
-            if owners is None:
-                size = max(1, self.buffer.words)
-                owners = Owners(np.full(size, np.iinfo(np.int64).max), np.full(size, -1, np.int64))
-                self.owners[access.kind] = owners
-            np.minimum.at(owners.least, words, blocks)
-            np.maximum.at(owners.greatest, words, blocks)
-            if len(self.history) < MAX_HISTORY:
-                self.history.append((access, chunk))
+    def reset(self) -> None:
+        """Forget everything: a barrier of the whole grid orders it."""
+        self.owners: dict[int, Owners] = {}
+        self.values: Owners | None = None
+        self.history: list[tuple[Access, Chunk]] = []
+        self.held = 0
+        self.sites: dict[int, tuple[Site, View]] = {}
+        self.geometry: Geometry | None = None
+
+    def update(self, accesses: list[Access], chunk: Chunk) -> None:
+        """Enter accesses, each once, whatever barriers its blocks go through later."""
+        if chunk.geometry.blocks == 1:
+            return
+        self.geometry = chunk.geometry
+        fresh = [access for access in accesses if not access.gridded]
+        for access in fresh:
+            access.gridded = True
+            self.sites[access.number] = (access.site, access.view)
+            if len(self.history) < MAX_HISTORY and self.held < HISTORY_BYTES:
+                self.history.append((replace(access, value=None), chunk))
+                self.held += access.nbytes()
+        for words in expand_all(fresh, Scope.of_launch(chunk)):
+            self._enter(words)
+
+    @property
+    def _size(self) -> int:
+        return self.geometry.threads_per_block if self.geometry is not None else 1
+
+    def _enter(self, words: Words) -> None:
+        size = max(1, self.buffer.words)
+        owners = self.owners.get(words.kind)
+        if owners is None:
+            owners = self.owners[words.kind] = Owners.nobody(size)
+        owners.touch(words.keys, words.low, words.high)
+        if words.bits is not None:
+            if self.values is None:
+                self.values = Owners.nobody(size)
+                self.values.greatest[:] = np.iinfo(np.int64).min
+            self.values.touch(words.keys, *words.bits)
+
+    def conflicting(self) -> Any:
+        """Places of the words that two blocks conflict on (int64, in order)."""
+        if WRITE not in self.owners and ATOMIC not in self.owners:
+            return np.zeros(0, np.int64)
+        none = Owners.nobody(max(1, self.buffer.words))
+        reads, writes, atomics = (self.owners.get(kind, none).by(self._size) for kind in (READ, WRITE, ATOMIC))
+        return np.flatnonzero(conflicts(reads, writes, atomics))
 
     def finish(self, ledger: Ledger) -> None:
-        """Report the lowest word that two blocks conflict on, for each pair of statements found there."""
-        if WRITE not in self.owners and ATOMIC not in self.owners:
+        """Report each pair of statements that conflicts between blocks, at the lowest such word."""
+        bad = self.conflicting()
+        for word in self._samples(bad):
+            hits = self._hits(word)
+            for later, second in enumerate(hits):
+                for first in hits[: later + 1]:
+                    self._pair(first, second, word, int(bad.size), ledger)
+
+    def _samples(self, bad: Any) -> list[int]:
+        """The lowest word of each combination of statements, and of those that differ in value."""
+        if not bad.size:
+            return []
+        columns = [owners.least[bad] & STATEMENT_MASK for owners in self.owners.values()]
+        columns += [owners.greatest[bad] & STATEMENT_MASK for owners in self.owners.values()]
+        if self.values is not None:
+            columns.append(self.values.least[bad] < self.values.greatest[bad])
+        first = np.unique(np.stack(columns), axis=1, return_index=True)[1]
+        return [int(bad[at]) for at in np.sort(first)[:MAX_WORDS]]
+
+    def _hits(self, word: int) -> list[Hit]:
+        """The least and greatest thread of each kind at a word, with their statements."""
+        hits = []
+        for kind, owners in self.owners.items():
+            low, high = int(owners.least[word]), int(owners.greatest[word])
+            if high < 0:
+                continue
+            bits = None
+            if kind == WRITE and self.values is not None:
+                bits = (int(self.values.least[word]), int(self.values.greatest[word]))
+            for code in dict.fromkeys((low, high)):
+                thread, number = code >> STATEMENT_BITS, code & STATEMENT_MASK
+                hits.append(Hit(kind, number, number, thread, thread, (), bits))
+        return sorted(hits, key=lambda hit: (hit.number, hit.low))
+
+    def _pair(self, first: Hit, second: Hit, word: int, words: int, ledger: Ledger) -> None:
+        if first.kind == second.kind and first.kind in (READ, ATOMIC):
             return
-        size = max(1, self.buffer.words)
-        none = Owners(np.full(size, np.iinfo(np.int64).max), np.full(size, -1, np.int64))
-        reads, writes, atomics = (self.owners.get(kind, none) for kind in (READ, WRITE, ATOMIC))
-        bad = np.flatnonzero(conflicts(reads, writes, atomics))
-        if bad.size:
-            self._report(int(bad[0]), int(bad.size), ledger)
+        if first.low // self._size == second.low // self._size:
+            return
+        (one, _), (two, view) = self.sites[first.number], self.sites[second.number]
+        both = first.kind != READ and second.kind != READ
+        update = one.update >= 0 and one.update == two.update
+        same = both and not update and same_values(first, second)
+        name = "global-write-conflict" if both or update else "global-read-write-race"
+        entry = Entry(name, "note" if same else "error", two.span, one.span)
+        (thread, loops), (other, other_loops) = self._thread(second, word), self._thread(first, word)
+        entry.threads, entry.loops = (thread, other), loops
+        entry.slot = Slot(view.name, "global", slot_index(view, word))
+        entry.counts = {"words": words, "threads": 2}
+        entry.facts = {"scope": "grid", "same_value": same, "read_modify": update, "other_loops": other_loops}
+        enter(ledger, (name, one.ident, two.ident, "grid"), entry)
 
-    def _report(self, word: int, words: int, ledger: Ledger) -> None:
-        hits = [
-            (access, chunk, flat)
-            for access, chunk in self.history
-            for flat in _threads_at(access, chunk, word)
-        ]
-        for later, (second, chunk2, flat2) in enumerate(hits):
-            for first, chunk1, flat1 in hits[:later]:
-                a, b = chunk1.thread(flat1), chunk2.thread(flat2)
-                if a.block == b.block or {first.kind, second.kind} in ({READ}, {ATOMIC}):
-                    continue
-                both = first.kind != READ and second.kind != READ
-                same = both and bool(
-                    chunk1.at(strip(first.value), flat1) == chunk2.at(strip(second.value), flat2)
-                )
-                same = same and ATOMIC not in (first.kind, second.kind)
-                name = "global-write-conflict" if both else "global-read-write-race"
-                key = (name, first.site.ident, second.site.ident, "grid")
-                if ledger.seen(*key):
-                    continue
-                entry = Entry(name, "note" if same else "error", second.site.span, first.site.span)
-                entry.threads = (b, a)
-                entry.slot = Slot(second.view.name, "global", second.view.index_of(word - _start(second)))
-                entry.loops = resolve(second.loops, chunk2, flat2)
-                entry.counts = {"words": words, "threads": 2}
-                entry.facts = {"scope": "grid", "same_value": same, "read_modify": False}
-                entry.facts["other_loops"] = resolve(first.loops, chunk1, flat1)
-                ledger.add(key, entry)
-
-
-def _start(access: Access) -> int:
-    return access.view.base if isinstance(access.view.base, int) else access.view.base.base
-
-
-def _touched(
-    access: Access, active: npt.NDArray[np.bool_] | None, chunk: Chunk
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Words and the numbers of the blocks that touch them, as flat arrays."""
-    address = access.address
-    spread = address.array() if isinstance(address, Affine) else np.asarray(address)
-    spread = spread.reshape((1,) * (len(chunk.shape) - spread.ndim) + spread.shape)
-    blocks = chunk.launch_block
-    parts = [spread.shape, blocks.shape, *([active.shape] if active is not None else [])]
-    shape = np.broadcast_shapes(*parts)
-    words, numbers = np.broadcast_to(spread, shape), np.broadcast_to(blocks, shape)
-    if active is None:
-        return words.ravel(), numbers.ravel()
-    chosen = np.broadcast_to(active, shape)
-    return words[chosen], numbers[chosen]
-
-
-def _threads_at(access: Access, chunk: Chunk, word: int) -> list[int]:
-    """The first and the last thread of a chunk that an access lets touch ``word``."""
-    address = access.address
-    spread = address.array() if isinstance(address, Affine) else np.asarray(address)
-    hit = np.broadcast_to(spread == word, chunk.shape)
-    active = access.active()
-    if active is not None:
-        hit = hit & active
-    where = np.flatnonzero(hit)
-    return sorted({int(where[0]), int(where[-1])}) if where.size else []
+    def _thread(self, hit: Hit, word: int) -> tuple[Thread, tuple[tuple[str, int], ...]]:
+        """The thread of a hit, and its loops where the access is still known."""
+        assert self.geometry is not None
+        thread = self.geometry.thread(hit.low)
+        for access, chunk in self.history:
+            if access.kind != hit.kind or access.number != hit.number:
+                continue
+            flat = chunk.position(thread)
+            if flat is None or (access.active() is not None and not chunk.at(access.active(), flat)):
+                continue
+            address = access.address.array() if isinstance(access.address, Affine) else access.address
+            if chunk.at(address, flat) == word:
+                return thread, resolve(access.loops, chunk, flat)
+        return thread, ()

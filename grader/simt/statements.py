@@ -77,7 +77,21 @@ def statement(context: Context, node: ast.stmt) -> list[Step]:
         context.unsupported(node)
     context.kernel.statements += 1
     steps: list[Step] = handler(context, node)
-    return steps
+    return _shown(context, node, steps) if context.kernel.traced else steps
+
+
+def _shown(context: Context, node: ast.stmt, steps: list[Step]) -> list[Step]:
+    """The statement's steps with an event for the observers: before a branch or loop, after the rest."""
+    span = context.program.span(node)
+    if any(step.control for step in steps):
+        return [Step(lambda fr, m: fr.mc.show_statement(span, m, ())), *steps]
+    names = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    slots = [(name, context.slot(name, context.kinds[name])) for name in names if name in context.kinds]
+
+    def show(fr: Frame, m: Active) -> None:
+        fr.mc.show_statement(span, m, tuple((name, fr.values[slot]) for name, slot in slots))
+
+    return [*steps, Step(show)] if steps else steps
 
 
 def _counted(context: Context, node: ast.stmt, run: Run, kinds: dict[str, Kind]) -> Step:

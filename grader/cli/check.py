@@ -1,0 +1,145 @@
+"""``grader check``: grade one exercise."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from grader.cli import streams
+from grader.cli.choose import choose, choose_file, typed_command
+from grader.cli.refusal import Refusal
+from grader.exercises import Exercise, ExerciseFileError, write_text
+from grader.records import Report
+
+if TYPE_CHECKING:
+    from grader.cli.streams import Colour
+
+Format = Literal["terminal", "json", "junit"]
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--file", type=click.Path(path_type=Path), help="Grade this file instead of exercises/NAME.")
+@click.option("--format", "format_", type=click.Choice(["terminal", "json", "junit"]), default="terminal")
+@click.option("--output", type=click.Path(path_type=Path), help="Write the report to this file.")
+@click.option("--hint", type=click.IntRange(1), default=1, help="Level of the hints: 1, 2 or 3.")
+@click.option("--verbose", is_flag=True, help="Show every diagnostic in full, notes too.")
+@click.option("--colour", "--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@click.option("--rubrics", type=click.Path(path_type=Path), help="A folder of rubrics of your own.")
+@click.option(
+    "--private-key-file", type=click.Path(path_type=Path), help="An instructor's secret for hidden shapes."
+)
+def command(
+    name: str | None,
+    file: Path | None,
+    format_: Format,
+    output: Path | None,
+    hint: int,
+    verbose: bool,
+    colour: Colour,
+    rubrics: Path | None,
+    private_key_file: Path | None,
+) -> int:
+    """Grade the exercise NAME (a prefix will do) and say why it fails.
+
+    Exit codes: 0 PASS, 1 FAIL, 2 wrong usage, 3 CANNOT JUDGE, 4 HARNESS FAULT.
+    """
+    exercise = choose(name, rubrics)
+    path = choose_file(exercise, name or "", file)
+    if output is not None:
+        _refuse_output(output, path)
+    report = run(exercise, path, rubrics, private_key_file, hint)
+    text = _render(report, format_, colour if output is None else "never", verbose=verbose, to_file=output)
+    if output is None:
+        streams.write(text, colour=format_ == "terminal" and streams.wants_colour(colour, sys.stdout))
+    else:
+        _save(text, output, report)
+    return report.outcome.exit_code
+
+
+def run(
+    exercise: Exercise, path: Path, rubrics: Path | None, private_key_file: Path | None, hint: int
+) -> Report:
+    """Grade a file, or end in a usage error where there is no file to grade."""
+    from grader.grade import grade
+    from grader.rubric import RubricError
+    from grader.source import SourceError, read
+
+    try:
+        read(path)
+    except SourceError as error:
+        if error.is_usage:
+            lost = error.fault == "missing" and path.name == exercise.file_name
+            raise Refusal(f"{error}{_where_to_get(exercise) if lost else ''}") from None
+    key = None if private_key_file is None else _private_key(private_key_file)
+    try:
+        report = grade(exercise.name, path, rubric_dir=rubrics, private_key=key, hint_level=hint)
+    except RubricError as error:
+        raise Refusal(str(error)) from None
+    if report.fault is not None and report.fault.traceback:
+        from grader.cli.fault import report_line, save_details
+
+        words = click.get_current_context().obj
+        click.echo(report_line(words, save_details(report.fault.traceback, words)), err=True)
+    return report
+
+
+def _where_to_get(exercise: Exercise) -> str:
+    another = "FILE=path" if typed_command() == "make" else "--file PATH"
+    return f". `{typed_command()} reset {exercise.name}` writes a fresh one, {another} names another"
+
+
+def _private_key(path: Path) -> bytes:
+    try:
+        key = path.read_bytes().strip()
+    except OSError as error:
+        raise Refusal(f"{path}: the private key cannot be read: {error.strerror}") from None
+    if not key:
+        raise Refusal(f"{path}: the private key is empty")
+    return key
+
+
+def _render(report: Report, format_: Format, colour: Colour, *, verbose: bool, to_file: Path | None) -> str:
+    if format_ == "json":
+        from grader.reporters import json
+
+        return json.render(report)
+    if format_ == "junit":
+        from grader.reporters import junit
+
+        return junit.render([report])
+    from grader.reporters import terminal
+
+    return terminal.render(
+        report,
+        colour=streams.wants_colour(colour, sys.stdout),
+        width=streams.width(sys.stdout),
+        unicode=to_file is not None or streams.has_unicode(sys.stdout),
+        command=typed_command(),
+        verbose=verbose,
+    )
+
+
+def _refuse_output(output: Path, submission: Path) -> None:
+    """Refuse before grading what could not be written after it, or would destroy the student's work."""
+    if output.is_dir():
+        raise Refusal(f"--output {output}: this is a folder; name a file in it")
+    if not output.parent.is_dir():
+        raise Refusal(f"--output {output}: there is no folder {output.parent}")
+    if output.exists() and submission.exists() and output.samefile(submission):
+        raise Refusal(f"--output {output}: this is the file to grade, and would be overwritten")
+
+
+def _save(text: str, output: Path, report: Report) -> None:
+    try:
+        write_text(output, text)
+    except ExerciseFileError as error:
+        streams.write(text)
+        raise Refusal(f"--output {error.path}: cannot be written: {error.why}") from None
+    from grader.reporters.style import number
+
+    points = f"{number(report.points)} of {number(report.possible)} points"
+    click.echo(f"{report.exercise}  {report.outcome.value}  {points}, written to {output}")

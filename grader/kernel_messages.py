@@ -1,0 +1,127 @@
+"""From findings and a confirmed cause to the messages of a report, in the order in which to fix them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from grader.checks.evidence import Seen
+from grader.checks.places import function_node, parameters
+from grader.checks.repair import Confirmed
+from grader.checks.repairs import Repair
+from grader.checks.traffic import TRAFFIC
+from grader.diagnosis import Context, explain, rank
+from grader.records import Diagnostic, Dim3, FamilyResult, Finding, ShapeResult
+from grader.rubric.model import Rubric
+from grader.simt import Program
+
+__all__ = ["diagnose"]
+
+_REPAIRS = {
+    "barrier": "a barrier after line {line}",
+    "lift-barrier": "the barrier of line {line} moved out of its `if`",
+    "keep-threads": "the threads that return on line {line} kept until the last barrier",
+    "fill-zero": "a zero stored where the test on line {line} is false",
+    "guard-store": "the store on line {line} under a test of its indices",
+    "guard-load": "the load on line {line} under a test of its indices",
+    "round-up": "the division on line {line} rounded up",
+    "tile-count": "the loop on line {line} run once for each k-tile",
+    "swap-grid": "the two axes of the grid on line {line} exchanged",
+    "swap-indices": "the two indices on line {line} exchanged",
+    "assign-output": "the sum stored on line {line} and not added",
+}
+MOST_NOTES = 6
+
+
+def diagnose(
+    rubric: Rubric,
+    path: str,
+    program: Program,
+    seen: Sequence[Seen],
+    early: Sequence[Finding],
+    families: Sequence[FamilyResult],
+    settings: Mapping[str, int],
+    confirmed: Confirmed | None,
+) -> tuple[Diagnostic, ...]:
+    """Every finding explained; the confirmed cause first, then by rank, a few notes last."""
+    if rubric.feedback == "none":
+        return ()
+    base = _base(rubric, path, program, families, settings)
+    by_finding = {id(one.finding): one for one in seen}
+    repair = _words(confirmed.repairs) if confirmed is not None else None
+    causes = confirmed.findings if confirmed is not None else ()
+    messages: list[Diagnostic] = []
+    for finding in _ordered([*early, *(one.finding for one in seen)], causes):
+        context = _context(base, finding, by_finding.get(id(finding)))
+        if any(finding is cause for cause in causes):
+            context = replace(context, confirmed="experiment", repair=repair)
+        hidden = context.shape is not None and not context.shape.shown
+        messages.append(replace(explain(finding, context), on_hidden_shape=hidden))
+    return tuple(_curtailed(one) for one in messages) if rubric.feedback == "category" else tuple(messages)
+
+
+def _ordered(findings: list[Finding], causes: Sequence[Finding]) -> list[Finding]:
+    """The causes, then the rest by rank; two findings at one place of one name count once."""
+    taken = {(one.name, one.primary) for one in causes}
+    rest = [one for one in rank(findings) if (one.name, one.primary) not in taken]
+    urgent = [one for one in rest if one.severity != "note"]
+    notes = [one for one in rest if one.severity == "note"]
+    return [*causes, *urgent, *notes[:MOST_NOTES]]
+
+
+def _base(
+    rubric: Rubric, path: str, program: Program, families: Sequence[FamilyResult], settings: Mapping[str, int]
+) -> Context:
+    shapes = [shape for family in families for shape in family.shapes]
+    return Context(
+        path=path,
+        source_lines=program.lines,
+        settings=settings,
+        families=tuple(families),
+        failing=tuple(shape for shape in shapes if not shape.passed),
+        passing=tuple(shape for shape in shapes if shape.passed),
+        names=_names(rubric, program),
+    )
+
+
+def _context(base: Context, finding: Finding, seen: Seen | None) -> Context:
+    if seen is None:
+        # Of the text alone: nothing was launched, so no shape passed or failed by it.
+        return replace(base, failing=(), passing=(), families=())
+    trial = seen.trial
+    result = ShapeResult(
+        trial.shape.family, trial.shape.dims, trial.shape.shown, trial.right, trial.wrong, trial.elements
+    )
+    context = replace(base, shape=result)
+    if trial.config is not None:
+        context = replace(context, grid=_dim3(trial.config.grid), block=_dim3(trial.config.block))
+    return replace(context, failing=(), passing=()) if finding.name in TRAFFIC else context
+
+
+def _dim3(axes: tuple[int, ...]) -> Dim3:
+    x, y, z = (*axes, 1, 1)[:3]
+    return x, y, z
+
+
+def _names(rubric: Rubric, program: Program) -> dict[str, str]:
+    """The kernel's own names for the roles that messages speak of."""
+    kernel = rubric.kernel
+    if kernel is None:
+        return {}
+    node = function_node(program, kernel.name)
+    own = parameters(node) if node is not None else ()
+    arrays = {name: (own[i] if i < len(own) else name) for i, name in enumerate(kernel.args)}
+    names = {"kernel": kernel.name, "out": arrays[kernel.outputs[0]]}
+    names["reference"] = kernel.references[kernel.outputs[0]]
+    inputs = [arrays[name] for name, arg in kernel.args.items() if arg.role == "array" and not arg.out]
+    return names | dict(zip(("left", "right"), inputs, strict=False))
+
+
+def _words(repairs: Sequence[Repair]) -> str:
+    said = dict.fromkeys(_REPAIRS[one.code].format(line=one.line) for one in repairs)
+    return " and ".join(said)
+
+
+def _curtailed(message: Diagnostic) -> Diagnostic:
+    """What is left where a rubric's feedback is "category": the name and what it means in general."""
+    return Diagnostic(message.name, message.severity, message.headline)

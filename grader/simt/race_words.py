@@ -1,0 +1,242 @@
+"""From logged accesses to words: which threads touched each word, and what they wrote there.
+
+A word's key tells the words of different blocks apart. A thread is kept together with the number
+of its statement in one code, ``thread << 16 | statement``, so that the least and the greatest code
+of a word name two threads and where in the kernel they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.simt.affine import Affine, Whole
+from grader.simt.geometry import Chunk
+from grader.simt.memory import Buffer
+from grader.simt.race import ATOMIC, READ, WRITE, Access
+from grader.simt.values import strip
+
+STATEMENT_BITS: Final = 16
+NOBODY: Final = np.iinfo(np.int64).max
+GROUP_ELEMENTS = 1 << 21
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(eq=False, slots=True)
+class Words:
+    """Flat arrays over the words that accesses of one kind touched, a word perhaps several times.
+
+    ``low`` and ``high`` are codes; ``bits`` are the written values' bit patterns, or (least,
+    greatest) pairs of them. ``access`` is None for several accesses at once.
+    """
+
+    kind: int
+    keys: Ints
+    low: Ints
+    high: Ints
+    bits: tuple[Ints, Ints] | None = None
+    access: Access | None = None
+
+    def chosen(self, where: Any) -> Words:
+        bits = None if self.bits is None else (self.bits[0][where], self.bits[1][where])
+        return Words(self.kind, self.keys[where], self.low[where], self.high[where], bits, self.access)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """How threads and words are numbered: within blocks, or over the whole launch."""
+
+    chunk: Chunk
+    number: Whole
+    offset: Ints | None
+
+    @staticmethod
+    def of_blocks(chunk: Chunk, buffer: Buffer) -> Scope:
+        """Threads by their number in the block; words of different blocks apart."""
+        offset = None
+        if buffer.space == "global" and isinstance(chunk.block_number, Affine):
+            offset = chunk.block_number.array() * stride_of(buffer)
+        return Scope(chunk, chunk.lane_number, offset)
+
+    @staticmethod
+    def of_launch(chunk: Chunk) -> Scope:
+        """Threads by their number in the launch; words as they lie in memory."""
+        return Scope(chunk, chunk.thread_number, None)
+
+
+def stride_of(buffer: Buffer) -> int:
+    """How far apart the keys of two blocks' words are."""
+    return max(1, buffer.words) if buffer.space == "shared" else buffer.words + 1
+
+
+def expand(access: Access, scope: Scope, by_thread: bool = False) -> Words:
+    """The words of one access.
+
+    An axis along which neither word nor mask nor written value varies is not expanded, unless
+    ``by_thread`` asks for every thread: its threads only widen the range from low to high.
+    """
+    chunk, address = scope.chunk, access.address
+    spread = _full_rank(address.array() if isinstance(address, Affine) else np.asarray(address), chunk)
+    if scope.offset is not None:
+        spread = spread + scope.offset
+    active = access.active()
+    bits = _bits(access, chunk) if access.kind == WRITE else None
+    shapes = [part.shape for part in (spread, active, bits) if part is not None]
+    shape = np.broadcast_shapes(*shapes, chunk.shape if by_thread else ())
+    low, beyond = _numbers(scope.number, shape, chunk)
+    low = np.broadcast_to((low << STATEMENT_BITS) + access.number, shape)
+    keys = np.broadcast_to(spread, shape)
+    if bits is not None:
+        bits = np.broadcast_to(bits, shape)
+    if active is None:
+        keys, low = keys.ravel(), low.ravel()
+        bits = None if bits is None else bits.ravel()
+    else:
+        chosen = np.broadcast_to(active, shape)
+        keys, low = keys[chosen], low[chosen]
+        bits = None if bits is None else bits[chosen]
+    high = low + (beyond << STATEMENT_BITS) if beyond else low
+    return Words(access.kind, keys, low, high, None if bits is None else (bits, bits), access)
+
+
+def _full_rank(array: npt.NDArray[Any], chunk: Chunk) -> npt.NDArray[Any]:
+    return array.reshape((1,) * (len(chunk.shape) - array.ndim) + array.shape)
+
+
+def _numbers(number: Whole, shape: tuple[int, ...], chunk: Chunk) -> tuple[Ints, int]:
+    """The least thread of each position of ``shape``, and how far up its unexpanded axes reach."""
+    low: Ints = np.full((1,) * len(shape), number if isinstance(number, int) else number.base, np.int64)
+    beyond = 0
+    if isinstance(number, Affine):
+        for axis, coef in enumerate(number.coefs):
+            if shape[axis] > 1:
+                along = [1] * len(shape)
+                along[axis] = -1
+                low = low + (coef * np.arange(shape[axis], dtype=np.int64)).reshape(along)
+            else:
+                beyond += coef * (chunk.shape[axis] - 1)
+    return low, beyond
+
+
+def _bits(access: Access, chunk: Chunk) -> Ints:
+    """Bit patterns of the written values, equal where the values are (int64)."""
+    dtype = access.view.buffer.data.dtype
+    value = _full_rank(np.asarray(strip(access.value)), chunk).astype(dtype)
+    if dtype.kind in "fc":
+        value = value + dtype.type(0)
+    if dtype.itemsize == 16:
+        halves = np.ascontiguousarray(value).view(np.int64).reshape(*value.shape, 2)
+        return np.asarray(halves[..., 0] * np.int64(1_000_003) ^ halves[..., 1])
+    return np.ascontiguousarray(value).view(f"i{dtype.itemsize}").astype(np.int64)
+
+
+def expand_all(accesses: list[Access], scope: Scope) -> Iterator[Words]:
+    """The words of many accesses; those that differ in nothing but a constant offset together."""
+    groups: dict[Any, list[Access]] = {}
+    for access in accesses:
+        address = access.address
+        if access.kind == WRITE or access.valid is not None or isinstance(address, np.ndarray):
+            yield expand(access, scope)
+            continue
+        coefs = address.coefs if isinstance(address, Affine) else None
+        groups.setdefault((access.kind, access.number, coefs, id(access.mask)), []).append(access)
+    for members in groups.values():
+        first = expand(members[0], scope)
+        if len(members) == 1:
+            yield first
+            continue
+        bases = np.array([m.address.base if isinstance(m.address, Affine) else m.address for m in members])
+        step = max(1, GROUP_ELEMENTS // max(1, first.keys.size))
+        for start in range(0, len(members), step):
+            shift = (bases[start : start + step] - bases[0])[:, None]
+            keys = (first.keys + shift).ravel()
+            times = len(shift)
+            yield Words(first.kind, keys, np.tile(first.low, times), np.tile(first.high, times))
+
+
+def numbered(keys: list[Ints]) -> tuple[Ints, list[Ints]]:
+    """Number the words that occur from 0 up, so that per-word arrays stay small: (names, numbers)."""
+    every = np.concatenate(keys)
+    if not every.size:
+        return every, keys
+    low, high = int(every.min()), int(every.max())
+    if high - low < 4 * every.size + 4096:
+        return np.arange(low, high + 1), [part - low for part in keys]
+    names = np.unique(every)
+    return names, [np.searchsorted(names, part) for part in keys]
+
+
+@dataclass(eq=False, slots=True)
+class Owners:
+    """For one kind of access: the least and greatest code that touched each word."""
+
+    least: Ints
+    greatest: Ints
+
+    @staticmethod
+    def nobody(words: int) -> Owners:
+        return Owners(np.full(words, NOBODY), np.full(words, -1, np.int64))
+
+    def touch(self, places: Ints, low: Ints, high: Ints) -> None:
+        np.minimum.at(self.least, places, low)
+        np.maximum.at(self.greatest, places, high)
+
+    def by(self, divisor: int) -> Owners:
+        """The owners themselves (``divisor`` 1: threads; 32: warps; a block's size: blocks)."""
+        present = self.greatest >= 0
+        least = np.where(present, (self.least >> STATEMENT_BITS) // divisor, NOBODY)
+        return Owners(least, np.where(present, (self.greatest >> STATEMENT_BITS) // divisor, -1))
+
+
+def conflicts(reads: Owners, writes: Owners, atomics: Owners) -> npt.NDArray[np.bool_]:
+    """The words with a conflict (bool, one a word)."""
+    wrote, read, updated = (o.greatest >= 0 for o in (writes, reads, atomics))
+    many = writes.least != writes.greatest
+    bad = wrote & many
+    for other, present in ((reads, read), (atomics, updated)):
+        differ = (other.least != writes.least) | (other.greatest != writes.greatest)
+        bad |= wrote & present & (many | differ)
+    differ = (atomics.least != reads.least) | (atomics.greatest != reads.greatest)
+    return bad | (updated & read & ((atomics.least != atomics.greatest) | differ))
+
+
+class Folded:
+    """A long interval's accesses by word: for each kind, owners and the range of written values."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self.stride = stride_of(buffer)
+        self.kinds: dict[int, Words] = {}
+
+    @property
+    def writes(self) -> int:
+        """Whether something was written or updated (0 or more)."""
+        return sum(words.keys.size for kind, words in self.kinds.items() if kind in (WRITE, ATOMIC))
+
+    def add(self, words: Words) -> None:
+        """Fold more accesses in."""
+        known = self.kinds.get(words.kind)
+        parts = [words] if known is None else [known, words]
+        names, places = numbered([part.keys for part in parts])
+        owners, values = Owners.nobody(names.size), Owners.nobody(names.size)
+        values.greatest[:] = np.iinfo(np.int64).min
+        for part, place in zip(parts, places, strict=True):
+            owners.touch(place, part.low, part.high)
+            if part.bits is not None:
+                values.touch(place, *part.bits)
+        touched = owners.greatest >= 0
+        bits = (values.least, values.greatest) if words.kind == WRITE else None
+        whole = Words(words.kind, names, owners.least, owners.greatest, bits)
+        self.kinds[words.kind] = whole.chosen(touched)
+
+    def drop(self, blocks: npt.NDArray[np.bool_]) -> None:
+        """Forget the words of some blocks of the chunk."""
+        for kind, words in list(self.kinds.items()):
+            self.kinds[kind] = words.chosen(~blocks[words.keys // self.stride])
+
+
+__all__ = ["ATOMIC", "READ", "WRITE", "Folded", "Owners", "Scope", "Words", "conflicts", "expand", "expand_all"]
