@@ -1,0 +1,1 @@
+"""Grading of written answers: one module per kind of question."""
