@@ -1,0 +1,126 @@
+"""From the trials of a suite to its findings: severities settled, repeats folded, shapes counted.
+
+A folded finding keeps the exemplar of the most telling shape (a shown one, else the smallest). Its
+counts gain ``shapes`` (on how many it was seen), its facts ``shape`` (the exemplar's sizes as
+((name, size), ...)) and ``family``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from grader.checks.launch_config import returned_grid
+from grader.checks.launching import Launcher, Trial
+from grader.checks.traffic import traffic_findings
+from grader.checks.wrong_result import result_findings
+from grader.records import Finding, Severity
+from grader.rubric.model import Checks
+
+__all__ = ["Seen", "collect", "hazards", "out_of_bounds", "settle"]
+
+HAZARDS = frozenset(
+    {
+        "divergent-barrier",
+        "exit-before-barrier",
+        "shared-read-before-barrier",
+        "shared-overwrite-before-barrier",
+        "shared-write-conflict",
+        "global-write-conflict",
+        "global-read-write-race",
+        "uninitialised-shared-read",
+        "uninitialised-local-read",
+        "undefined-variable",
+        "stale-shared-read",
+    }
+)
+BOUNDS = frozenset({"out-of-bounds-read", "out-of-bounds-write", "negative-index"})
+
+#: What the machine reports below error because it cannot know the result; an error where that is wrong.
+RAISED_WHERE_WRONG = frozenset(
+    {"exit-before-barrier", "stale-shared-read", "grid-too-small", "negative-index", "precision-loss"}
+)
+
+#: Wrong results of these names are causes of their own, also where other errors are on the same shape.
+STRUCTURAL = frozenset({"transposed-result", "swapped-operands", "accumulated-into-output"})
+
+_ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A folded finding with the trial of its exemplar and all trials on which it was seen."""
+
+    finding: Finding
+    trial: Trial
+    trials: tuple[Trial, ...]
+    raised: bool = False
+
+
+def settle(launcher: Launcher, trial: Trial) -> tuple[Finding, ...]:
+    """A trial's findings with the severities that only its result can decide."""
+    settled = []
+    wrong = bool(trial.passes) and not trial.right
+    for finding in trial.findings:
+        raised = wrong and finding.name in RAISED_WHERE_WRONG
+        judged = replace(finding, severity="error") if raised else finding
+        settled.append(_at_the_grid(launcher, judged) if finding.name == "grid-too-small" else judged)
+    return tuple(settled)
+
+
+def hazards(findings: Iterable[Finding]) -> bool:
+    """Whether a barrier, race or initialisation error is among them."""
+    return any(one.name in HAZARDS and one.severity == "error" for one in findings)
+
+
+def out_of_bounds(findings: Iterable[Finding]) -> bool:
+    """Whether an access out of bounds is among them."""
+    return any(one.name in BOUNDS and one.severity == "error" for one in findings)
+
+
+def collect(launcher: Launcher, checks: Checks, trials: Sequence[Trial]) -> tuple[Seen, ...]:
+    """Every finding of the suite, folded; the order is that of the exemplars' severity, not of causes."""
+    pairs = [(trial, finding) for trial in trials for finding in settle(launcher, trial)]
+    blamed = {id(trial) for trial, finding in pairs if finding.severity == "error"}
+    failing = sorted((trial for trial in trials if trial.failed_pass is not None), key=_telling)
+    unexplained = [trial for trial in failing if id(trial) not in blamed]
+    pairs += result_findings(launcher, unexplained)
+    explained = [trial for trial in failing if id(trial) in blamed]
+    pairs += result_findings(launcher, explained, STRUCTURAL)
+    pairs += traffic_findings(launcher, checks, trials)
+    return fold(pairs)
+
+
+def fold(pairs: Iterable[tuple[Trial, Finding]]) -> tuple[Seen, ...]:
+    """One finding for each name and pair of lines, of the greatest severity it has anywhere."""
+    groups: dict[tuple[str, int, int], list[tuple[Trial, Finding]]] = {}
+    for trial, finding in pairs:
+        lines = tuple(span.line if span is not None else 0 for span in (finding.primary, finding.secondary))
+        groups.setdefault((finding.name, lines[0], lines[1]), []).append((trial, finding))
+    folded = [_fold(group) for group in groups.values()]
+    return tuple(sorted(folded, key=lambda seen: _ORDER[seen.finding.severity]))
+
+
+def _fold(group: list[tuple[Trial, Finding]]) -> Seen:
+    severity = min((finding.severity for _, finding in group), key=_ORDER.__getitem__)
+    worst = [(trial, finding) for trial, finding in group if finding.severity == severity]
+    trial, finding = min(worst, key=lambda pair: _telling(pair[0]))
+    trials = tuple({id(one): one for one, _ in worst}.values())
+    counts = {"shapes": len(trials), **finding.counts}
+    facts = {**finding.facts, "shape": tuple(trial.shape.dims.items()), "family": trial.shape.family}
+    raised = any(
+        one.name == finding.name and _ORDER[one.severity] > _ORDER[severity] for one in trial.findings
+    )
+    return Seen(replace(finding, counts=counts, facts=facts), trial, trials, raised)
+
+
+def _telling(trial: Trial) -> tuple[bool, int]:
+    return not trial.shape.shown, prod(trial.shape.dims.values())
+
+
+def _at_the_grid(launcher: Launcher, finding: Finding) -> Finding:
+    """Where the student chose the grid, the fault is there; the store only shows it."""
+    function = launcher.kernel.launch.from_
+    place = returned_grid(launcher.program, function) if function is not None else None
+    return finding if place is None else replace(finding, primary=place, secondary=finding.primary)

@@ -1,0 +1,128 @@
+"""Arguments for one launch: drawn inputs, poisoned outputs, and what the kernel must make of them.
+
+Two kinds of numbers are drawn. *Exact*: integers 1 to 8, with one sign for each column of every
+matrix but the first, so that all products of one sum have the same sign: a product that is lost or
+added twice always shows, and every float32 sum is exact. *Approximate*: floats in [0, 1), whose sums
+are positive, so that a relative comparison means something.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.rubric.expressions import evaluate
+from grader.rubric.model import ArgSpec, KernelSpec
+from grader.rubric.reference import Estimate, evaluate_reference
+
+__all__ = ["Arguments", "draw_arguments", "is_exact", "old_values"]
+
+Array = npt.NDArray[Any]
+SEED = b"tilegrade inputs 1"
+LARGEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of one launch in the kernel's order, before it, and the expected outputs.
+
+    ``values`` must not be written to: ``fresh`` gives a copy for each launch.
+    """
+
+    values: Mapping[str, Any]
+    expected: Mapping[str, Estimate]
+    exact: bool
+
+    def fresh(self) -> dict[str, Any]:
+        """A copy to launch with."""
+        return {
+            name: value.copy() if isinstance(value, np.ndarray) else value
+            for name, value in self.values.items()
+        }
+
+
+def draw_arguments(
+    kernel: KernelSpec, sizes: Mapping[str, int], label: str, *, exact: bool, key: bytes = b""
+) -> Arguments:
+    """Arguments for a launch shape. ``sizes`` holds its dimensions and the submission's constants.
+
+    The same label and key give the same numbers on every machine.
+    """
+    digest = hmac.new(SEED + key, f"{label}/{exact}".encode(), hashlib.sha256).digest()
+    rng = np.random.default_rng(int.from_bytes(digest[:16], "big"))
+    values: dict[str, Any] = {}
+    first = True
+    for name, arg in kernel.args.items():
+        if arg.role != "array":
+            number = evaluate(arg.value or name, sizes)
+            values[name] = int(number) if arg.role == "int" else float(number)
+            continue
+        shape = tuple(int(evaluate(size, sizes)) for size in arg.shape)
+        if arg.out:
+            values[name] = old_values(shape, arg.dtype) if exact else _poison(shape, arg.dtype)
+        else:
+            values[name] = (
+                _whole_numbers(rng, shape, arg, signed=not first) if exact else _floats(rng, shape, arg)
+            )
+            first = False
+    return Arguments(values, _expected(kernel, values), exact)
+
+
+def _expected(kernel: KernelSpec, values: Mapping[str, Any]) -> dict[str, Estimate]:
+    inputs = {name: value for name, value in values.items() if not kernel.args[name].out}
+    expected: dict[str, Estimate] = {}
+    for output, text in kernel.references.items():
+        estimate, shape = evaluate_reference(text, inputs), values[output].shape
+        expected[output] = Estimate(
+            np.broadcast_to(estimate.value, shape), np.broadcast_to(estimate.magnitude, shape), estimate.terms
+        )
+    return expected
+
+
+def is_exact(kernel: KernelSpec, arguments: Arguments) -> bool:
+    """Whether every float sum of the exact pass can be represented, so that ``==`` is the right test."""
+    for name, estimate in arguments.expected.items():
+        dtype = np.dtype(kernel.args[name].dtype)
+        if not np.array_equal(estimate.value, np.rint(estimate.value)):
+            return False
+        # The old output is added in when the kernel accumulates into it: leave it room.
+        largest = 2.0 ** (np.finfo(dtype).nmant - 1) if dtype.kind == "f" else np.inf
+        if estimate.magnitude.size and estimate.magnitude.max() >= largest:
+            return False
+    return True
+
+
+def old_values(shape: tuple[int, ...], dtype: str) -> Array:
+    """The recognisable pattern that outputs hold before the exact pass; no whole-number result equals it."""
+    index = np.arange(int(np.prod(shape, dtype=np.int64)), dtype=np.int64).reshape(shape)
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        base = 70_000 if kind.itemsize > 2 else 700
+        return (-(base + index * 17 % 997) - 0.5).astype(kind)
+    return (np.iinfo(kind).max - 7 - index % 89).astype(kind)
+
+
+def _poison(shape: tuple[int, ...], dtype: str) -> Array:
+    kind = np.dtype(dtype)
+    return np.full(shape, np.nan, kind) if kind.kind == "f" else old_values(shape, dtype)
+
+
+def _whole_numbers(rng: np.random.Generator, shape: tuple[int, ...], arg: ArgSpec, *, signed: bool) -> Array:
+    numbers = rng.integers(1, LARGEST, size=shape, endpoint=True)
+    kind = np.dtype(arg.dtype)
+    if signed and len(shape) >= 2 and kind.kind != "u":
+        numbers = numbers * rng.choice((-1, 1), size=shape[-1])
+    return numbers.astype(kind)
+
+
+def _floats(rng: np.random.Generator, shape: tuple[int, ...], arg: ArgSpec) -> Array:
+    kind = np.dtype(arg.dtype)
+    if kind.kind != "f":
+        return rng.integers(0, LARGEST, size=shape, endpoint=True).astype(kind)
+    return rng.random(shape, dtype=np.float32).astype(kind)

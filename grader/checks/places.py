@@ -1,0 +1,105 @@
+"""Places in a kernel's tree that findings point at: stores to an output, the loop over k, loads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.records import Span
+from grader.simt import Program
+
+__all__ = [
+    "base_name",
+    "enclosing_loops",
+    "function_node",
+    "header_span",
+    "k_loop",
+    "loads_of",
+    "parameters",
+    "parents_of",
+    "stores_to",
+]
+
+Loop = ast.For | ast.While
+
+
+def function_node(program: Program, name: str) -> ast.FunctionDef | None:
+    """The last definition of that function, also one inside a factory."""
+    found = None
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            found = node
+    return found
+
+
+def parameters(function: ast.FunctionDef) -> tuple[str, ...]:
+    """Names of the positional parameters, in order."""
+    return tuple(arg.arg for arg in (*function.args.posonlyargs, *function.args.args))
+
+
+def base_name(node: ast.expr) -> str | None:
+    """The array that a subscript, also a chained one, indexes."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def stores_to(function: ast.FunctionDef, array: str) -> list[ast.Subscript]:
+    """The subscripts that store to that array, in the order of the text."""
+    return sorted(
+        (
+            node
+            for node in ast.walk(function)
+            if isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Store)
+            and base_name(node) == array
+        ),
+        key=lambda node: (node.lineno, node.col_offset),
+    )
+
+
+def loads_of(function: ast.FunctionDef, array: str) -> list[ast.Subscript]:
+    """The subscripts that load from that array, in the order of the text; chained ones count once."""
+    inner = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Subscript)}
+    return sorted(
+        (
+            node
+            for node in ast.walk(function)
+            if isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Load)
+            and id(node) not in inner
+            and base_name(node) == array
+        ),
+        key=lambda node: (node.lineno, node.col_offset),
+    )
+
+
+def parents_of(root: ast.AST) -> dict[ast.AST, ast.AST]:
+    """The parent of every node below ``root``."""
+    return {child: parent for parent in ast.walk(root) for child in ast.iter_child_nodes(parent)}
+
+
+def enclosing_loops(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[Loop]:
+    """The loops around a node, innermost first."""
+    while node in parents:
+        node = parents[node]
+        if isinstance(node, Loop):
+            yield node
+
+
+def k_loop(function: ast.FunctionDef, inputs: tuple[str, ...]) -> Loop | None:
+    """The loop that walks the summed dimension: the outermost one around a load of an input."""
+    parents = parents_of(function)
+    for array in inputs:
+        for load in loads_of(function, array):
+            loops = list(enclosing_loops(load, parents))
+            if loops:
+                return loops[-1]
+    return None
+
+
+def header_span(program: Program, loop: Loop) -> Span:
+    """``for t in range(...)`` or ``while test``, without the colon."""
+    last = loop.iter if isinstance(loop, ast.For) else loop.test
+    start, end = program.span(loop), program.span(last)
+    return Span(start.line, start.column, end.end_line, end.end_column)

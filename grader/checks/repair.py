@@ -1,0 +1,158 @@
+"""Testing a cause by repairing it: change the tree, launch every shape again, see whether all is right.
+
+A cause is confirmed where, after the repair of that cause alone, every shape's result is right and no
+error is found. The failing shapes go first, the smallest at the front, so a repair that does not
+help costs about one launch. Only the pass on whole numbers is repeated, unless a shape failed
+on floats alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import prod
+
+from grader.checks.evidence import Seen
+from grader.checks.launching import Launcher, Trial
+from grader.checks.repairs import Repair, index_swaps, repairs_for
+from grader.checks.rewrite import Edit
+from grader.records import Finding
+
+__all__ = ["Confirmed", "confirm"]
+
+MOST_LAUNCHES = 160
+MOST_CAUSES = 4
+
+#: Findings that exchanged indices bring about.
+_SHOWS_SWAP = frozenset(
+    {
+        "transposed-result",
+        "swapped-operands",
+        "wrong-result",
+        "dropped-k-tail",
+        "repeated-k-tail",
+        "unwritten-output",
+        "out-of-bounds-read",
+        "out-of-bounds-write",
+        "global-write-conflict",
+        "shared-write-conflict",
+        "uninitialised-shared-read",
+        "stale-shared-read",
+        "grid-too-small",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """The causes that an experiment confirmed, one or two, with the repairs that were made."""
+
+    findings: tuple[Finding, ...]
+    repairs: tuple[Repair, ...]
+
+
+@dataclass(slots=True)
+class _Budget:
+    launches: int = MOST_LAUNCHES
+
+
+def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen]) -> Confirmed | None:
+    """The first repair, in the order of the causes, after which the whole suite is right; None without one.
+
+    A single repair is tried before all those of the same name together, and those before exchanged
+    indices and before pairs of different causes.
+    """
+    ordered = _in_order(trials)
+    budget = _Budget()
+    tried: set[str] = set()
+    for findings, repairs in _attempts(launcher, [cause.finding for cause in causes]):
+        if budget.launches <= 0:
+            return None
+        edit = Edit(launcher.program, launcher.kernel.name)
+        if not all(repair.apply(edit) for repair in repairs):
+            continue
+        mark = "+".join(sorted(f"{repair.code}@{repair.line}" for repair in repairs))
+        if mark in tried and len(repairs) > 1:
+            continue
+        tried.add(mark)
+        if _mends(launcher.with_program(edit.program()), ordered, budget):
+            return Confirmed(tuple(findings), tuple(repairs))
+    return None
+
+
+def _in_order(trials: Sequence[Trial]) -> list[Trial]:
+    """Failing shapes first, then those with an error, the smaller first."""
+
+    def key(trial: Trial) -> tuple[bool, bool, int]:
+        clean = not any(finding.severity == "error" for finding in trial.findings)
+        return trial.right, clean, prod(trial.shape.dims.values())
+
+    return sorted(trials, key=key)
+
+
+def _attempts(
+    launcher: Launcher, findings: Sequence[Finding]
+) -> Iterator[tuple[list[Finding], list[Repair]]]:
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.name, []).append(finding)
+    groups = dict(list(groups.items())[:MOST_CAUSES])
+    known = {name: [(one, repairs_for(launcher, one)) for one in group] for name, group in groups.items()}
+    for position, options in enumerate(known.values()):
+        yield from (([one], [repair]) for one, repairs in options for repair in repairs)
+        yield from _together(options)
+        if position == 0 and any(one in _SHOWS_SWAP for one in groups):
+            yield from _swaps(launcher, findings)
+    for first, second in combinations(known, 2):
+        yield from _pairs(known[first], known[second])
+
+
+def _together(options: list[tuple[Finding, list[Repair]]]) -> Iterator[tuple[list[Finding], list[Repair]]]:
+    """One repair of each finding of a name; findings that one place mends count once."""
+    able = {(repairs[0].code, repairs[0].line): (one, repairs[0]) for one, repairs in options if repairs}
+    if len(able) > 1:
+        yield [one for one, _ in able.values()][:1], [repair for _, repair in able.values()]
+
+
+def _swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[list[Finding], list[Repair]]]:
+    known = next((one for one in findings if one.name == "transposed-result"), None)
+    like = known or (findings[0] if findings else None)
+    for repair, finding in index_swaps(launcher):
+        yield [_with_figures(finding, like, known)], [repair]
+
+
+def _with_figures(finding: Finding, like: Finding | None, known: Finding | None) -> Finding:
+    """The finding of exchanged indices with the figures of what showed it."""
+    if like is None:
+        return finding
+    counts = {key: like.counts[key] for key in ("wrong", "elements", "shapes") if key in like.counts}
+    kept = {key: like.facts[key] for key in ("shape", "family", "got", "expected") if key in like.facts}
+    slot = known.slot if known is not None else finding.slot
+    return replace(finding, slot=slot, counts=counts, facts={**kept, **finding.facts})
+
+
+def _pairs(
+    first: list[tuple[Finding, list[Repair]]], second: list[tuple[Finding, list[Repair]]]
+) -> Iterator[tuple[list[Finding], list[Repair]]]:
+    """All repairs of two different causes together, the likeliest of each."""
+    parts = [[(one, repairs[0]) for one, repairs in options if repairs] for options in (first, second)]
+    if parts[0] and parts[1]:
+        both = {(repair.code, repair.line): repair for part in parts for _, repair in part}
+        yield [parts[0][0][0], parts[1][0][0]], list(both.values())
+
+
+def _mends(launcher: Launcher, trials: Sequence[Trial], budget: _Budget) -> bool:
+    return all(_right(launcher, trial, budget) for trial in trials)
+
+
+def _right(launcher: Launcher, trial: Trial, budget: _Budget) -> bool:
+    """Whether the shape is right and free of errors with the launcher's program."""
+    budget.launches -= 1
+    config, findings = launcher.config(trial.shape)
+    if config is None:
+        return False
+    on_floats = trial.failed_pass is not None and not trial.failed_pass.arguments.exact
+    one = None if on_floats else launcher.launch(trial.shape, config, exact=True)
+    one = one or launcher.approximate(trial.shape, config)
+    return one.right and not any(finding.severity == "error" for finding in (*findings, *one.run.findings))

@@ -1,0 +1,211 @@
+"""The repairs that are known for a finding: changes of the tree, each with a kebab code and a line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from grader.checks.launching import Launcher
+from grader.checks.places import base_name, function_node, k_loop, parameters
+from grader.checks.rewrite import Edit
+from grader.checks.wrong_result import own_name
+from grader.records import Finding, Slot, Span
+
+__all__ = ["Repair", "index_swaps", "repairs_for"]
+
+MOST_PLACES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One change. ``line`` is where it is made: for a barrier, the line after which it goes."""
+
+    code: str
+    line: int | None
+    apply: Callable[[Edit], bool]
+
+
+def repairs_for(launcher: Launcher, finding: Finding) -> list[Repair]:
+    """What may mend this finding, the likeliest first."""
+    primary, secondary = finding.primary, finding.secondary
+    line = primary.line if primary is not None else None
+    match finding.name:
+        case "shared-read-before-barrier" | "shared-overwrite-before-barrier":
+            return list(_barriers(launcher, finding))
+        case "divergent-barrier":
+            return [Repair("lift-barrier", line, lambda edit: edit.lift_barrier(primary))]
+        case "exit-before-barrier":
+            return [Repair("keep-threads", line, lambda edit: edit.keep_threads(primary))]
+        case "stale-shared-read" | "uninitialised-shared-read" if secondary is not None:
+            return [Repair("fill-zero", secondary.line, lambda edit: edit.fill_zero(secondary))]
+        case "out-of-bounds-write":
+            return [Repair("guard-store", line, lambda edit: edit.guard_store(primary))]
+        case "out-of-bounds-read":
+            return [Repair("guard-load", line, lambda edit: edit.guard_load(primary))]
+        case "grid-too-small":
+            return [*_round_ups(launcher, launcher.kernel.launch.from_), *_grid_swap(launcher)]
+        case "dropped-k-tail" | "wrong-result" | "unwritten-output":
+            return [*_round_ups(launcher, launcher.kernel.name), *_tile_counts(launcher)]
+        case "repeated-k-tail":
+            return list(_tile_counts(launcher))
+        case "accumulated-into-output":
+            return [Repair("assign-output", line, _assign_output(launcher))]
+    return []
+
+
+def index_swaps(launcher: Launcher) -> Iterator[tuple[Repair, Finding]]:
+    """Each two-index access with its indices exchanged, and the finding that this would confirm."""
+    program = launcher.program
+    function = function_node(program, launcher.kernel.name)
+    if function is None:
+        return
+    outputs = {own_name(launcher, name) for name in launcher.kernel.outputs}
+    inputs = set(parameters(function)) - outputs
+    nodes = [one for one in ast.walk(function) if isinstance(one, ast.Subscript) and _has_two_indices(one)]
+    nodes.sort(key=lambda one: (base_name(one) not in outputs, base_name(one) not in inputs, one.lineno))
+    for node in nodes:
+        span, array = program.span(node), base_name(node) or ""
+        rule = "result" if array in outputs else "operand" if array in inputs else "tile"
+
+        def swap(edit: Edit, span: Span = span) -> bool:
+            found = edit.at(span, ast.Subscript)
+            return isinstance(found, ast.Subscript) and edit.swap_indices(found)
+
+        slot = Slot(array, "shared" if rule == "tile" else "global", ())
+        found = Finding("transposed-result", "error", span, slot=slot, facts={"rule": rule, "array": array})
+        yield Repair("swap-indices", span.line, swap), found
+
+
+def _has_two_indices(node: ast.Subscript) -> bool:
+    return (
+        isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2 and isinstance(node.value, ast.Name)
+    )
+
+
+def _barriers(launcher: Launcher, finding: Finding) -> Iterator[Repair]:
+    first, second = finding.secondary, finding.primary
+    probe = Edit(launcher.program, launcher.kernel.name)
+    seen: set[tuple[int, int]] = set()
+    for number, (block, place) in enumerate(probe.barrier_places(first, second)):
+        if (id(block), place) in seen or len(seen) >= MOST_PLACES:
+            continue
+        seen.add((id(block), place))
+        before = block[place - 1] if place else None
+        line = before.end_lineno if before is not None else block[0].lineno - 1
+
+        def insert(edit: Edit, number: int = number) -> bool:
+            places = list(edit.barrier_places(first, second))
+            if number >= len(places):
+                return False
+            places[number][0].insert(places[number][1], edit.barrier())
+            return True
+
+        yield Repair("barrier", line, insert)
+
+
+def _round_ups(launcher: Launcher, function: str | None) -> Iterator[Repair]:
+    """Each division that rounds down, rounded up."""
+    node = function_node(launcher.program, function) if function is not None else None
+    for found in ast.walk(node) if node is not None else ():
+        if _rounds_down(found):
+            span = launcher.program.span(found)
+
+            def apply(edit: Edit, span: Span = span) -> bool:
+                old = edit.at(span, ast.BinOp, ast.Call)
+                return old is not None and _round_up(edit, old)
+
+            yield Repair("round-up", span.line, apply)
+
+
+def _rounds_down(node: ast.AST) -> bool:
+    match node:
+        case ast.BinOp(left=ast.BinOp(op=ast.Add() | ast.Sub()), op=ast.FloorDiv()):
+            return False
+        case ast.BinOp(op=ast.FloorDiv()):
+            return True
+        case ast.Call(func=ast.Name(id="int"), args=[ast.BinOp(op=ast.Div())]):
+            return True
+    return False
+
+
+def _round_up(edit: Edit, old: ast.AST) -> bool:
+    division = old.args[0] if isinstance(old, ast.Call) else old
+    if not isinstance(division, ast.BinOp):
+        return False
+    return edit.replace(old, _ceiling(division.left, division.right))
+
+
+def _ceiling(size: ast.expr, tile: ast.expr) -> ast.expr:
+    above = ast.BinOp(ast.BinOp(size, ast.Add(), tile), ast.Sub(), ast.Constant(1))
+    return ast.BinOp(above, ast.FloorDiv(), tile)
+
+
+def _tile_counts(launcher: Launcher) -> Iterator[Repair]:
+    """The k-loop run from 0 for as many rounds as K has tiles."""
+    function = function_node(launcher.program, launcher.kernel.name)
+    if function is None or "TILE" not in launcher.constants:
+        return
+    names = parameters(function)
+    inputs = tuple(
+        own_name(launcher, name)
+        for name, arg in launcher.kernel.args.items()
+        if arg.role == "array" and not arg.out
+    )
+    loop = k_loop(function, inputs)
+    depth = own_name(launcher, "K") if "K" in launcher.kernel.args else ""
+    if not isinstance(loop, ast.For) or depth not in names:
+        return
+    span = launcher.program.span(loop.iter)
+
+    def apply(edit: Edit) -> bool:
+        old = edit.at(span, ast.Call)
+        if not isinstance(old, ast.Call) or len(old.args) > 2:
+            return False
+        rounds = _ceiling(ast.Name(depth, ast.Load()), ast.Name("TILE", ast.Load()))
+        return edit.replace(old, ast.Call(ast.Name("range", ast.Load()), [rounds], []))
+
+    yield Repair("tile-count", loop.lineno, apply)
+
+
+def _grid_swap(launcher: Launcher) -> Iterator[Repair]:
+    """The two axes of the grid exchanged."""
+    name = launcher.kernel.launch.from_
+    node = function_node(launcher.program, name) if name is not None else None
+    for found in ast.walk(node) if node is not None else ():
+        if (
+            isinstance(found, ast.Tuple)
+            and len(found.elts) == 2
+            and any(isinstance(e, ast.BinOp) for e in found.elts)
+        ):
+            span = launcher.program.span(found)
+
+            def apply(edit: Edit, span: Span = span) -> bool:
+                pair = edit.at(span, ast.Tuple)
+                if isinstance(pair, ast.Tuple):
+                    pair.elts.reverse()
+                return isinstance(pair, ast.Tuple)
+
+            yield Repair("swap-grid", span.line, apply)
+
+
+def _assign_output(launcher: Launcher) -> Callable[[Edit], bool]:
+    outputs = {own_name(launcher, name) for name in launcher.kernel.outputs}
+
+    def apply(edit: Edit) -> bool:
+        changed = False
+        for node in ast.walk(edit.kernel) if edit.kernel is not None else ():
+            match node:
+                case ast.AugAssign(target=ast.Subscript() as target, op=ast.Add(), value=value):
+                    if base_name(target) in outputs:
+                        changed |= edit.replace(node, ast.Assign([target], value))
+                case ast.Assign(
+                    targets=[ast.Subscript() as target],
+                    value=ast.BinOp(left=ast.Subscript() as left, right=value),
+                ):
+                    if base_name(target) in outputs and base_name(left) == base_name(target):
+                        node.value = value
+                        changed = True
+        return changed
+
+    return apply

@@ -1,0 +1,263 @@
+"""Small edits of a kernel's tree, in memory: the moves that repairs are made of.
+
+An edit works on its own copy of the program's tree; places are given as spans of the text, which
+the copied nodes keep. Every move returns whether it found what it was to change.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+
+from grader.checks.places import base_name, function_node, parents_of
+from grader.records import Span
+from grader.simt import Program
+
+__all__ = ["Edit"]
+
+Block = list[ast.stmt]
+
+
+class Edit:
+    """A copy of a program's tree that is being changed."""
+
+    def __init__(self, program: Program, kernel: str) -> None:
+        self._program = program
+        self.tree: ast.Module = copy.deepcopy(program.tree)
+        self._copy = program.with_tree(self.tree)
+        self.kernel = function_node(self._copy, kernel)
+        self._parents = parents_of(self.tree)
+
+    def program(self) -> Program:
+        """The changed program."""
+        return self._program.with_tree(self.tree)
+
+    # -- finding places ------------------------------------------------------------------------
+
+    def at(self, span: Span | None, *kinds: type[ast.AST]) -> ast.AST | None:
+        """The node of one of the kinds with exactly that span, else the outermost one on its line."""
+        if span is None:
+            return None
+        nodes = [node for node in ast.walk(self.tree) if isinstance(node, kinds) and hasattr(node, "lineno")]
+        exact = next((node for node in nodes if self._program.span(node) == span), None)
+        on_line = [node for node in nodes if getattr(node, "lineno", 0) == span.line]
+        return exact or (on_line[0] if on_line else None)
+
+    def chain(self, node: ast.AST) -> list[ast.AST]:
+        """The node and its ancestors, outermost first."""
+        chain = [node]
+        while chain[-1] in self._parents:
+            chain.append(self._parents[chain[-1]])
+        return chain[::-1]
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The innermost statement that holds the node."""
+        return next((one for one in reversed(self.chain(node)) if isinstance(one, ast.stmt)), None)
+
+    def block_of(self, statement: ast.stmt) -> Block | None:
+        """The list of statements that the statement stands in."""
+        parent = self._parents.get(statement)
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list) and any(one is statement for one in block):
+                return block
+        return None
+
+    # -- barriers ------------------------------------------------------------------------------
+
+    def barrier(self) -> ast.stmt:
+        """A new barrier, spelled as the kernel spells its others."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Expr) and is_barrier(node):
+                return ast.Expr(copy.deepcopy(node.value))
+        call = ast.Call(ast.Attribute(ast.Name("cuda", ast.Load()), "syncthreads", ast.Load()), [], [])
+        return ast.Expr(call)
+
+    def barrier_places(self, first: Span | None, second: Span | None) -> Iterator[tuple[Block, int]]:
+        """Where a barrier separates two accesses, innermost first: (block, index to insert at).
+
+        Between them where the second follows in the text; else, and also, after the later of them, so
+        that the next round of their loop starts behind a barrier.
+        """
+        nodes = [node for span in (first, second) if (node := self.at(span, ast.expr, ast.stmt)) is not None]
+        if len(nodes) < 2:
+            return
+        ends = [[one for one in self.chain(node) if isinstance(one, ast.stmt)] for node in nodes]
+        common = [one for one in ends[0] if any(one is other for other in ends[1])]
+        for depth in range(len(common), 0, -1):
+            inner = [end[depth] if len(end) > depth else end[depth - 1] for end in ends]
+            block = self.block_of(inner[0])
+            if block is None or not any(one is inner[1] for one in block):
+                continue
+            places = [next(i for i, one in enumerate(block) if one is node) for node in inner]
+            if places[0] < places[1]:
+                yield block, places[1]
+            yield block, max(places) + 1
+            yield block, len(block)
+
+    def lift_barrier(self, span: Span | None) -> bool:
+        """Move a barrier out of the ``if`` around it; what follows it there goes into a second ``if``."""
+        node = self.at(span, ast.expr, ast.stmt)
+        barrier = self.statement(node) if node is not None else None
+        branch = self._parents.get(barrier) if barrier is not None else None
+        if barrier is None or not isinstance(branch, ast.If):
+            return False
+        inside, outside = self.block_of(barrier), self.block_of(branch)
+        if inside is None or outside is None:
+            return False
+        place = inside.index(barrier)
+        after = inside[place + 1 :]
+        del inside[place:]
+        moved: Block = [barrier]
+        if after:
+            test: ast.expr = copy.deepcopy(branch.test)
+            moved.append(ast.If(test if inside is branch.body else ast.UnaryOp(ast.Not(), test), after, []))
+        if not inside and inside is branch.body:
+            inside.append(ast.Pass())
+        position = next(i for i, one in enumerate(outside) if one is branch)
+        outside[position + 1 : position + 1] = moved
+        return True
+
+    # -- guards --------------------------------------------------------------------------------
+
+    def fill_zero(self, guard: Span | None) -> bool:
+        """Give the ``if`` with that test an ``else`` that writes zero where its body stores."""
+        branch = self._branch(guard)
+        if branch is None:
+            return False
+        targets = [
+            statement.targets[0]
+            for statement in branch.body
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript)
+        ]
+        while len(branch.orelse) == 1 and isinstance(branch.orelse[0], ast.If):
+            branch = branch.orelse[0]
+        zeros: Block = [ast.Assign([copy.deepcopy(target)], ast.Constant(0)) for target in targets]
+        branch.orelse = [*branch.orelse, *zeros]
+        return bool(zeros)
+
+    def _branch(self, guard: Span | None) -> ast.If | None:
+        node = self.at(guard, ast.If) if guard is not None else None
+        for candidate in ast.walk(self.tree):
+            if (
+                isinstance(candidate, ast.If)
+                and guard is not None
+                and self._program.span(candidate.test) == guard
+            ):
+                return candidate
+        return node if isinstance(node, ast.If) else None
+
+    def guard_store(self, span: Span | None) -> bool:
+        """Put a store under a test that its indices are within the array."""
+        target = self.at(span, ast.Subscript)
+        if not isinstance(target, ast.Subscript):
+            statement = self.at(span, ast.Assign, ast.AugAssign)
+            target = getattr(statement, "targets", [getattr(statement, "target", None)])[0]
+        statement = self.statement(target) if isinstance(target, ast.Subscript) else None
+        block = self.block_of(statement) if statement is not None else None
+        if statement is None or block is None or not isinstance(target, ast.Subscript):
+            return False
+        block[block.index(statement)] = ast.If(within(target), [statement], [])
+        return True
+
+    def guard_load(self, span: Span | None) -> bool:
+        """Replace a load by zero where its indices leave the array."""
+        load = self.at(span, ast.Subscript)
+        if not isinstance(load, ast.Subscript) or not isinstance(load.ctx, ast.Load):
+            return False
+        return self.replace(load, ast.IfExp(within(load), load, ast.Constant(0)))
+
+    def keep_threads(self, leaving: Span | None) -> bool:
+        """Turn ``if test: return`` into a guard of every later store of a value to an array.
+
+        Stores to shared memory write zero for the threads that used to leave.
+        """
+        node = self.at(leaving, ast.Return, ast.If)
+        branch = node if isinstance(node, ast.If) else self._parents.get(node) if node is not None else None
+        block = self.block_of(branch) if isinstance(branch, ast.If) else None
+        if not isinstance(branch, ast.If) or block is None or self.kernel is None or branch.orelse:
+            return False
+        if len(branch.body) != 1 or not isinstance(branch.body[0], ast.Return):
+            return False
+        place = block.index(branch)
+        live = "_inside_"
+        block[place] = ast.Assign([ast.Name(live, ast.Store())], ast.UnaryOp(ast.Not(), branch.test))
+        parameters = {arg.arg for arg in self.kernel.args.args}
+        for statement in block[place + 1 :]:
+            _Guarded(live, parameters).visit(statement)
+        block[place + 1 :] = [_Guarded(live, parameters).top(one) for one in block[place + 1 :]]
+        return True
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def replace(self, old: ast.AST, new: ast.AST) -> bool:
+        """Put one node in another's place."""
+        parent = self._parents.get(old)
+        for name, value in ast.iter_fields(parent) if parent is not None else ():
+            if value is old:
+                setattr(parent, name, new)
+                return True
+            if isinstance(value, list) and any(one is old for one in value):
+                value[next(i for i, one in enumerate(value) if one is old)] = new
+                return True
+        return False
+
+    def swap_indices(self, subscript: ast.Subscript) -> bool:
+        """``A[i, j]`` becomes ``A[j, i]``."""
+        index = subscript.slice
+        if not isinstance(index, ast.Tuple) or len(index.elts) != 2:
+            return False
+        index.elts.reverse()
+        return True
+
+
+class _Guarded(ast.NodeTransformer):
+    """Puts array stores under the test of a name."""
+
+    def __init__(self, live: str, parameters: set[str]) -> None:
+        self.live = live
+        self.parameters = parameters
+
+    def top(self, node: ast.stmt) -> ast.stmt:
+        """The guarded form of a statement at the level of the return itself."""
+        return self._guard(node) if isinstance(node, ast.Assign | ast.AugAssign) else node
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        for name in ("body", "orelse"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                for statement in block:
+                    self.visit(statement)
+                setattr(node, name, [self.top(one) for one in block])
+        return node
+
+    def _guard(self, node: ast.Assign | ast.AugAssign) -> ast.stmt:
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if not isinstance(target, ast.Subscript):
+            return node
+        other: Block = []
+        if base_name(target) not in self.parameters and isinstance(node, ast.Assign):
+            other = [ast.Assign([copy.deepcopy(target)], ast.Constant(0))]
+        return ast.If(ast.Name(self.live, ast.Load()), [node], other)
+
+
+def is_barrier(node: ast.Expr) -> bool:
+    """Whether a statement is a call of ``syncthreads``, however it is imported."""
+    match node.value:
+        case ast.Call(func=ast.Attribute(attr="syncthreads")) | ast.Call(func=ast.Name(id="syncthreads")):
+            return True
+    return False
+
+
+def within(subscript: ast.Subscript) -> ast.expr:
+    """The test that each index is at least zero and below its axis's extent."""
+    index = subscript.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    tests: list[ast.expr] = []
+    for axis, part in enumerate(parts):
+        shape = ast.Attribute(copy.deepcopy(subscript.value), "shape", ast.Load())
+        extent = ast.Subscript(shape, ast.Constant(axis), ast.Load())
+        below = ast.Compare(copy.deepcopy(part), [ast.Lt()], [extent])
+        tests += [ast.Compare(copy.deepcopy(part), [ast.GtE()], [ast.Constant(0)]), below]
+    return ast.BoolOp(ast.And(), tests)

@@ -1,0 +1,248 @@
+"""Findings about wrong outputs: the hypotheses that cover the failing shapes, with their place and figures.
+
+The slot is the lowest wrong element. Facts: ``rule`` (the kebab code within the name, see ``hypotheses``),
+``array``, ``got`` and ``expected`` (values of that element), ``block`` ((x, y) of the block that owns it,
+where blocks tile the output), ``cut`` (the rule again, for dropped-k-tail), ``relative_error``
+and ``tolerance`` (approximate pass), and, where the products could be counted, ``missing`` and
+``repeated`` as ((first k, last k), ...); ``misplaced`` is true where every product is added once, hence
+from a wrong row or column. Counts: ``wrong``, ``elements``, ``shapes``; ``unwritten`` for
+unwritten-output; for k-ranges ``first``, ``last``, ``size`` (K) and ``times``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from grader.checks.hypotheses import Guess, Product, matching
+from grader.checks.launching import Launcher, Pass, Trial
+from grader.checks.places import function_node, header_span, k_loop, parameters, stores_to
+from grader.checks.provenance import count_products, ranges
+from grader.checks.result import tolerance
+from grader.records import Fact, Finding, Slot, Span
+from grader.rubric.reference import matrix_product
+
+__all__ = ["own_name", "result_findings"]
+
+Mask = npt.NDArray[np.bool_]
+
+#: Rules whose cause is where the k-loop runs, not where the output is stored.
+_K_RANGE = frozenset({"dropped-k-tail", "repeated-k-tail"})
+_COUNTED = _K_RANGE | {"wrong-result"}
+
+
+def result_findings(
+    launcher: Launcher, failing: Sequence[Trial], only: frozenset[str] | None = None
+) -> list[tuple[Trial, Finding]]:
+    """One finding for each hypothesis that is needed to cover the failing trials, with its exemplar.
+
+    The exemplar is the first of the covered trials in the given order. ``counts["shapes"]`` tells how
+    many trials the hypothesis covers. ``only`` restricts the names that are reported.
+    """
+    left = {
+        index: _guesses(launcher, trial)
+        for index, trial in enumerate(failing)
+        if trial.failed_pass is not None
+    }
+    found: list[tuple[Trial, Finding]] = []
+    while left:
+        # Guesses come most telling first, so ties go to the more telling one.
+        tally: dict[tuple[str, str], tuple[int, int]] = {}
+        for guesses in left.values():
+            for place, guess in enumerate(guesses):
+                count, best = tally.get(guess.key, (0, place))
+                tally[guess.key] = (count + 1, min(best, place))
+        generic = ("wrong-result", "")
+        key = max(tally, key=lambda key: (key != generic, tally[key][0], -tally[key][1]))
+        covered = [index for index, guesses in left.items() if any(guess.key == key for guess in guesses)]
+        trial = failing[covered[0]]
+        guess = next(guess for guess in left[covered[0]] if guess.key == key)
+        if only is None or guess.name in only:
+            found.append((trial, _finding(launcher, trial, guess, len(covered))))
+        left = {index: guesses for index, guesses in left.items() if index not in covered}
+    return found
+
+
+def _names(launcher: Launcher) -> tuple[str, str, str] | None:
+    """Left input, right input and output, where the exercise is a plain matrix product."""
+    outputs = launcher.kernel.outputs
+    operands = matrix_product(launcher.kernel.references[outputs[0]]) if len(outputs) == 1 else None
+    return None if operands is None else (*operands, outputs[0])
+
+
+def _guesses(launcher: Launcher, trial: Trial) -> tuple[Guess, ...]:
+    one, names = trial.failed_pass, _names(launcher)
+    assert one is not None
+    if names is None or trial.config is None:
+        return _plain_guesses(launcher, one)
+    left, right, out = (np.asarray(one.arguments.values[name], np.float64) for name in names)
+    written = one.run.written.get(_position(launcher, names[2]), np.zeros(out.shape, bool))
+    product = Product(
+        left=left,
+        right=right,
+        out=np.asarray(one.after[names[2]], np.float64),
+        old=out,
+        written=written,
+        tile=launcher.constants.get("TILE", max(trial.config.block)),
+        grid=trial.config.grid,
+        block=trial.config.block,
+        exact=one.arguments.exact,
+    )
+    return matching(product)
+
+
+def _plain_guesses(launcher: Launcher, one: Pass) -> tuple[Guess, ...]:
+    """For a reference that is no plain matrix product."""
+    guesses: list[Guess] = []
+    for name, estimate in one.arguments.expected.items():
+        written = one.run.written.get(_position(launcher, name))
+        if written is None or not written.all():
+            guesses.append(
+                Guess("unwritten-output", "some" if written is not None and written.any() else "all")
+            )
+        old, got = one.arguments.values[name], np.asarray(one.after[name], np.float64)
+        if one.arguments.exact and np.array_equal(got, old + estimate.value):
+            guesses.append(Guess("accumulated-into-output", "added"))
+    return (*guesses, Guess("wrong-result", ""))
+
+
+def _position(launcher: Launcher, name: str) -> int:
+    return list(launcher.kernel.args).index(name)
+
+
+def _finding(launcher: Launcher, trial: Trial, guess: Guess, shapes: int) -> Finding:
+    one = trial.failed_pass
+    assert one is not None
+    array = next(name for name, mask in one.wrong.items() if mask.any() or len(one.wrong) == 1)
+    mask = _shown(launcher, one, guess, array)
+    index = tuple(int(axis[0]) for axis in np.nonzero(mask)) if mask.any() else (0,) * mask.ndim
+    counts = {"wrong": trial.wrong, "elements": trial.elements, "shapes": shapes}
+    if guess.name == "unwritten-output":
+        counts["unwritten"] = int(mask.sum())
+    facts = _facts(launcher, trial, one, guess, array, index)
+    name, products = _counted(launcher, trial, guess, index)
+    facts |= products.facts
+    if products.k_range is not None:
+        counts |= dict(
+            zip(("first", "last"), products.k_range, strict=True), size=products.depth, times=products.times
+        )
+    slot = Slot(own_name(launcher, array), "global", index)
+    return Finding(name, "error", _place(launcher, name, array), slot=slot, counts=counts, facts=facts)
+
+
+def _facts(
+    launcher: Launcher, trial: Trial, one: Pass, guess: Guess, array: str, index: tuple[int, ...]
+) -> dict[str, Fact]:
+    got, wanted = one.after[array], one.arguments.expected[array]
+    facts: dict[str, Fact] = {"rule": guess.rule, "array": own_name(launcher, array)}
+    facts["got"], facts["expected"] = _number(got[index]), _number(wanted.value[index])
+    if guess.name == "dropped-k-tail":
+        facts["cut"] = guess.rule
+    if not one.arguments.exact and np.isfinite(got).all():
+        scale = np.maximum(wanted.magnitude, np.finfo(np.float64).tiny)
+        facts["relative_error"] = float(np.max(np.abs(got - wanted.value) / scale))
+        facts["tolerance"] = float(np.max(tolerance(wanted, float(np.finfo(np.float32).eps)) / scale))
+    return facts | _block(trial, index, got.shape)
+
+
+def _shown(launcher: Launcher, one: Pass, guess: Guess, array: str) -> Any:
+    if guess.name != "unwritten-output":
+        return one.wrong[array]
+    written = one.run.written.get(_position(launcher, array))
+    return ~written if written is not None else np.ones_like(one.wrong[array])
+
+
+@dataclass(frozen=True, slots=True)
+class _Products:
+    """What is known of the k-range: one run of k, K, how often the run is added, and all runs as facts."""
+
+    k_range: tuple[int, int] | None = None
+    depth: int = 0
+    times: int = 0
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+
+def _counted(launcher: Launcher, trial: Trial, guess: Guess, index: tuple[int, ...]) -> tuple[str, _Products]:
+    """The name, more precise where the products of the element could be counted, and what was found."""
+    names, one = _names(launcher), trial.failed_pass
+    if (
+        names is None
+        or one is None
+        or len(index) != 2
+        or guess.name not in _COUNTED
+        or not one.arguments.exact
+    ):
+        return guess.name, _Products()
+    depth = int(one.arguments.values[names[0]].shape[1])
+    known = _Products(guess.k_range, depth, 0 if guess.name == "dropped-k-tail" else 2)
+    counts = count_products(launcher, trial, names, (index[0], index[1]))
+    if counts is None:
+        return guess.name, known
+    missing, repeated = counts == 0, counts > 1
+    if not missing.any() and not repeated.any():
+        return guess.name, replace(known, facts={"misplaced": True})
+    facts: dict[str, Fact] = {"missing": ranges(missing), "repeated": ranges(repeated)}
+    name = guess.name if guess.rule else _name_by_count(missing, repeated)
+    selected = repeated if name == "repeated-k-tail" else missing
+    if not selected.any():
+        return name, replace(known, facts=facts)
+    first = int(np.argmax(selected))
+    last = first + int(np.argmin(np.append(selected[first:], False))) - 1
+    return name, _Products((first, last), depth, int(counts[first]), facts)
+
+
+def _name_by_count(missing: Mask, repeated: Mask) -> str:
+    if not repeated.any() and missing[int(np.argmax(missing)) :].all():
+        return "dropped-k-tail"
+    return "repeated-k-tail" if not missing.any() else "wrong-result"
+
+
+def _place(launcher: Launcher, name: str, array: str) -> Span | None:
+    program = launcher.program
+    function = function_node(program, launcher.kernel.name)
+    if function is None:
+        return None
+    if name in _K_RANGE:
+        inputs = tuple(
+            own_name(launcher, one)
+            for one, arg in launcher.kernel.args.items()
+            if arg.role == "array" and not arg.out
+        )
+        loop = k_loop(function, inputs)
+        if loop is not None:
+            return header_span(program, loop)
+    stores = stores_to(function, own_name(launcher, array))
+    if stores:
+        return program.span(stores[-1])
+    name_span = program.span(function)
+    return Span(
+        name_span.line, name_span.column, name_span.line, name_span.column + len(f"def {function.name}")
+    )
+
+
+def own_name(launcher: Launcher, array: str) -> str:
+    """The kernel's own name for an argument of the rubric."""
+    function = function_node(launcher.program, launcher.kernel.name)
+    names = parameters(function) if function is not None else ()
+    position = _position(launcher, array)
+    return names[position] if position < len(names) else array
+
+
+def _block(trial: Trial, index: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Fact]:
+    config = trial.config
+    if config is None or len(index) != 2 or len(config.block) < 2 or len(config.grid) < 2:
+        return {}
+    covers = all(
+        (blocks - 1) * threads < size <= blocks * threads
+        for blocks, threads, size in zip(config.grid, config.block, (shape[1], shape[0]), strict=False)
+    )
+    return {"block": (index[1] // config.block[0], index[0] // config.block[1])} if covers else {}
+
+
+def _number(value: Any) -> Fact:
+    number = float(value)
+    return int(number) if number.is_integer() else number

@@ -1,0 +1,145 @@
+"""Turning one finding into one message: the family's wording, the frame, the shapes, the trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from grader.diagnosis import (
+    compilation,
+    initcheck,
+    launching,
+    memcheck,
+    performance,
+    racecheck,
+    result,
+    synccheck,
+)
+from grader.diagnosis.catalogue import Family, UnknownNameError, entry
+from grader.diagnosis.context import Context
+from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.grammar import number, plural, sentence
+from grader.diagnosis.passing import explain_passing
+from grader.diagnosis.wording import Wording, Writer
+from grader.records import Diagnostic, Finding, Frame, Label, Span
+
+WRITERS: Mapping[str, Writer] = {
+    **compilation.WRITERS,
+    **launching.WRITERS,
+    **synccheck.WRITERS,
+    **racecheck.WRITERS,
+    **initcheck.WRITERS,
+    **memcheck.WRITERS,
+    **result.WRITERS,
+    **performance.WRITERS,
+}
+
+#: Families whose faults may leave the result right by luck.
+_LUCKY = frozenset({"synccheck", "racecheck", "initcheck", "memcheck", "result"})
+
+#: How a finding without a trial repair is known.
+_SEEN_IN: Mapping[Family, str] = {
+    "compile": "read from the text; the kernel was not started",
+    "launch": "seen in the launch itself; not tested by a repair",
+    "synccheck": "seen in the launch itself; not tested by a repair",
+    "racecheck": "seen in the launch itself; not tested by a repair",
+    "initcheck": "seen in the launch itself; not tested by a repair",
+    "memcheck": "seen in the launch itself; not tested by a repair",
+    "result": "compared with the reference; not tested by a repair",
+    "performance": "counted from the addresses and operations of the launch; no time was measured",
+}
+
+#: Longest gap between two shown lines that is filled in rather than drawn as a gap.
+_FILLED_GAP = 1
+
+
+def explain(finding: Finding, context: Context) -> Diagnostic:
+    """Write the message for a finding. Raises ``UnknownNameError`` for a name outside the catalogue.
+
+    Every part but ``passed``, ``picture`` and ``frame`` is filled whatever the finding lacks.
+    """
+    entry(finding.name)
+    if finding.name not in WRITERS:
+        raise UnknownNameError(finding.name)
+    evidence = Evidence(finding, context)
+    wording = WRITERS[finding.name](evidence)
+    return Diagnostic(
+        name=finding.name,
+        severity=finding.severity,
+        headline=wording.headline,
+        frame=_frame(evidence, wording),
+        seen=_seen(evidence, wording),
+        because=wording.because,
+        passed=explain_passing(context.failing, context.passing, context.settings, wording.why_passed),
+        checked=_checked(evidence, wording),
+        hints=_hints(wording, context),
+        picture=wording.picture,
+    )
+
+
+def _seen(evidence: Evidence, wording: Wording) -> tuple[str, ...]:
+    shapes = evidence.count("shapes")
+    on_shapes = f"on {number(shapes)} shapes of the suite" if shapes is not None and shapes > 1 else ""
+    return tuple(item for item in (*wording.seen, on_shapes) if item) or (evidence.place(),)
+
+
+def _checked(evidence: Evidence, wording: Wording) -> str:
+    context = evidence.context
+    family = entry(evidence.finding.name).family
+    if context.confirmed == "schedule":
+        return (
+            "confirmed by experiment: some order of the warps gives a wrong element; "
+            "with the fault repaired the same orders give the right one"
+        )
+    if context.confirmed == "experiment":
+        repaired = (
+            "this one fault" if context.causes == 1 else f"{context.causes} faults, this one among them,"
+        )
+        return f"confirmed by experiment: with {repaired} repaired, every shape passes"
+    if wording.all_the_same and family in _LUCKY and not any(shape.wrong for shape in context.failing):
+        orders = f" in {plural(context.orders, 'order')} of the warps" if context.orders > 0 else ""
+        return f"no wrong value was seen{orders}, and it is a fault all the same: {wording.all_the_same}"
+    return sentence(_SEEN_IN[family], wording.all_the_same, joiner="; ")
+
+
+def _hints(wording: Wording, context: Context) -> tuple[str, ...]:
+    question, pointer, action = wording.hints
+    if context.repair and context.confirmed is not None:
+        total = len(context.failing) + len(context.passing)
+        shapes = f"all {number(total)} shapes" if total > 1 else "every shape"
+        action = f"{action}. Confirmed: with {context.repair} this kernel passes {shapes}"
+    return (question, pointer, action)
+
+
+def _frame(evidence: Evidence, wording: Wording) -> Frame | None:
+    finding, lines = evidence.finding, evidence.lines
+    primary = _inside(finding.primary, lines)
+    if primary is None:
+        return None
+    secondary = _inside(finding.secondary, lines)
+    if secondary == primary and not wording.secondary:
+        secondary = None
+    labels = [Label(primary, wording.primary)]
+    if secondary is not None:
+        labels.append(Label(secondary, wording.secondary))
+    return Frame(
+        path=evidence.context.path,
+        primary=labels[0],
+        secondary=labels[1] if len(labels) > 1 else None,
+        lines=tuple((shown, lines[shown - 1]) for shown in _shown(labels)),
+    )
+
+
+def _inside(span: Span | None, lines: tuple[str, ...]) -> Span | None:
+    return span if span is not None and 1 <= span.line <= span.end_line <= len(lines) else None
+
+
+def _shown(labels: list[Label]) -> list[int]:
+    wanted: set[int] = set()
+    for label in labels:
+        wanted |= {label.span.line, label.span.end_line}
+    shown = sorted(wanted)
+    for before, after in pairwise(shown):
+        if after - before - 1 <= _FILLED_GAP:
+            wanted |= set(range(before, after))
+    return sorted(wanted)

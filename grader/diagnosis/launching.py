@@ -1,0 +1,196 @@
+"""Wording for the launch: grid, block, shared memory, and a kernel that does not end."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.diagnosis import grammar, picture, source
+from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.grammar import axis_name, listing, number, plural, quote, span_of_numbers
+from grader.diagnosis.passing import whole_tiles
+from grader.diagnosis.wording import Wording, Writer
+
+
+def _block_too_large(evidence: Evidence) -> Wording:
+    threads, limit = evidence.count("threads"), evidence.count("limit") or 1024
+    block = evidence.context.block
+    extent = " x ".join(str(size) for size in block if size > 1) if block else ""
+    asked = plural(threads, "thread") if threads is not None else "too many threads"
+    device = evidence.text("device")
+    return Wording(
+        headline=f"a block of {asked} is too large: a block holds at most {number(limit)}",
+        primary=f"{asked} a block",
+        seen=(
+            f"block {extent or 'size'}: {asked}",
+            f"limit{f' on {device}' if device else ''}: {number(limit)}",
+        ),
+        because="all threads of a block live on one multiprocessor, which holds a fixed number of them",
+        hints=(
+            "how many threads does the block have, all axes multiplied?",
+            "one thread for each element of a tile means TILE * TILE threads",
+            f"choose a tile of at most 32 x 32 (32 * 32 = {number(32 * 32)} threads)"
+            if limit >= 1024
+            else f"make the product of the block's axes at most {number(limit)}",
+        ),
+        all_the_same="such a launch is refused, and nothing is computed",
+    )
+
+
+def _shared_memory_too_large(evidence: Evidence) -> Wording:
+    asked, limit = evidence.count("bytes"), evidence.count("limit")
+    size = f"{number(asked)} bytes" if asked is not None else "more bytes than there are"
+    most = f"{number(limit)} bytes" if limit is not None else "a fixed number of bytes"
+    device = evidence.text("device")
+    return Wording(
+        headline=f"the shared arrays need {size} a block; a block may have {most}",
+        primary=f"shared arrays of a block: {size}",
+        seen=(f"asked for {size}", f"limit{f' on {device}' if device else ''}: {most}"),
+        because="shared memory is a small store on each multiprocessor, divided among its blocks",
+        hints=(
+            "how many elements do the shared arrays have together, and how many bytes is each?",
+            "a float32 takes 4 bytes, a float64 8; a tile of T x T takes T * T of them",
+            f"make the tiles smaller, or their elements float32, until their sum is at most {most}",
+        ),
+        all_the_same="such a launch is refused, and nothing is computed",
+    )
+
+
+#: What is wrong with a configuration: the clause after its function's name, and the cure.
+_CONFIG_RULES = {
+    "missing": ("is not defined in this file", "write `def {name}(...)` that returns `(grid, block)`"),
+    "host-error": ("could not be worked out", "keep {name} to whole-number arithmetic on its arguments"),
+    "not-a-pair": ("does not return a pair (grid, block)", "return two tuples from {name}: `grid, block`"),
+    "not-integers": (
+        "returns a number that is not a whole one",
+        "use `//` in {name}, which gives whole numbers, in place of `/`",
+    ),
+    "not-positive": (
+        "returns a size below 1",
+        "round the number of blocks up in {name}: `(size + TILE - 1) // TILE`",
+    ),
+    "axis-count": (
+        "returns a grid or block without one to three axes",
+        "give grid and block one to three axes each in {name}: x, then y, then z",
+    ),
+    "too-many-blocks": (
+        "asks for more blocks than a grid may have",
+        "divide by the tile in {name}: one block covers a whole tile",
+    ),
+}
+
+
+def _bad_launch_config(evidence: Evidence) -> Wording:
+    if evidence.text("rule") == "constant":
+        return _bad_constant(evidence)
+    function = quote(evidence.text("function") or "launch_config")
+    got, detail = quote(evidence.text("got")), evidence.text("detail").replace("-", " ")
+    what, cure = _CONFIG_RULES.get(
+        evidence.text("rule"), ("gives no grid and block", "return `(grid, block)` from {name}")
+    )
+    reason = grammar.sentence(f"it returns {got}" if got else "", detail)
+    return Wording(
+        headline=f"{function} {what}" + (f": {reason}" if reason else ""),
+        primary="this is where the configuration comes from",
+        seen=(evidence.shape(), f"returned {got}" if got else "", detail),
+        because="a launch needs the number of blocks and of threads in a block, each along x, y and z, "
+        "as whole numbers from 1 up",
+        hints=(
+            f"what does {function} return for the smallest shape, worked out by hand?",
+            "the grid counts blocks and comes first, the block counts threads; x comes before y",
+            cure.format(name=function),
+        ),
+        all_the_same="such a launch is refused, and nothing is computed",
+    )
+
+
+def _bad_constant(evidence: Evidence) -> Wording:
+    name, got = quote(evidence.text("name")) or "a constant", quote(evidence.text("got"))
+    allowed = listing(evidence.texts("allowed"), "or")
+    return Wording(
+        headline=f"{name} is {got or 'not set'}, and this exercise takes {allowed or 'other values'}",
+        primary=f"one of {allowed}" if allowed else "not an allowed value",
+        seen=(f"found {got}" if got else f"{name} is not assigned at module level", f"allowed: {allowed}"),
+        because="the grader reads the constant to choose the block and the shapes, "
+        "so it must be a plain number at module level, one of those that the exercise lists",
+        hints=(
+            f"what is {name} used for in the launch?",
+            f"{name} has to be a literal number, written once at module level",
+            f"write `{evidence.text('name') or 'TILE'} = {(evidence.texts('allowed') or ('16',))[-1]}`"
+            f"{evidence.on_line()}",
+        ),
+    )
+
+
+def _grid_too_small(evidence: Evidence) -> Wording:
+    array, axis = evidence.array("the output"), evidence.whole("axis")
+    reached, size = evidence.count("reached"), evidence.count("size")
+    noun = axis_name(axis, 2 if axis in (0, 1) else None) if axis is not None else "index"
+    missing = _missing(noun, reached, size)
+    side = {0: "y", 1: "x"}.get(axis if axis is not None else -1, "that axis")
+    name = evidence.context.dimension_of_size(size) if size is not None else None
+    rounded = "(M + TILE - 1) // TILE".replace("M", name or "size")
+    return Wording(
+        headline=f"the grid is too small: no thread computes {missing} of {array}",
+        primary="the last thread's index stops short of the end",
+        seen=(
+            evidence.at_shape(),
+            f"{noun}s of {array}: {size}, reached: {reached}" if None not in (size, reached) else "",
+            f"grid {evidence.context.grid}, block {evidence.context.block} as (x, y, z)"
+            if evidence.context.grid and evidence.context.block
+            else "",
+        ),
+        because="each element belongs to one thread; where the grid has no thread, nothing is ever stored",
+        hints=(
+            f"how many blocks does it take to cover {size if size is not None else 'all'} {noun}s?",
+            "dividing with `//` rounds down, so a last block that is only partly full is lost",
+            f"round the number of blocks up: `{rounded}` along {side}",
+        ),
+        picture=picture.coverage(reached, size, noun),
+        why_passed=whole_tiles(
+            [name] if name else ["M", "N"],
+            evidence.context.settings,
+            "there the division leaves no remainder, so rounding down loses nothing",
+        ),
+    )
+
+
+def _missing(noun: str, reached: int | None, size: int | None) -> str:
+    if reached is None or size is None or reached >= size:
+        return f"the last {noun}s"
+    plural_noun = noun if size - reached == 1 else f"{noun}s"
+    return f"{plural_noun} {span_of_numbers(reached, size - 1)}"
+
+
+def _did_not_finish(evidence: Evidence) -> Wording:
+    operations = evidence.count("operations")
+    budget = plural(operations, "operation") if operations is not None else "its budget of operations"
+    chain = source.enclosing(evidence.lines, evidence.finding.primary)
+    loop = source.innermost(chain, ast.While, ast.For)
+    head = quote(source.line_text(evidence.lines, evidence.line or 0).rstrip(":")) or "a loop"
+    fixed = source.unchanged_names(loop) if isinstance(loop, ast.While) else ()
+    names = listing([quote(name) for name in fixed], "or")
+    return Wording(
+        headline=f"{head} was still running after {budget}",
+        primary=f"nothing in the loop changes {names}" if names else "this loop does not end in time",
+        seen=(evidence.shape(), f"stopped after {budget}{evidence.in_round()}"),
+        because="a kernel ends when every thread has left its loops; "
+        "a thread that stays in one holds its block for ever",
+        hints=(
+            f"what makes {head} stop?",
+            f"follow the names in its test: is {names} ever assigned inside?"
+            if names
+            else "follow the names in its test through one round: do they come nearer to the end?",
+            f"change {names} inside the loop that starts{evidence.on_line()}, so that the test becomes false"
+            if names
+            else f"make each round of the loop{evidence.on_line()} come nearer to its end",
+        ),
+    )
+
+
+WRITERS: dict[str, Writer] = {
+    "bad-launch-config": _bad_launch_config,
+    "block-too-large": _block_too_large,
+    "shared-memory-too-large": _shared_memory_too_large,
+    "grid-too-small": _grid_too_small,
+    "did-not-finish": _did_not_finish,
+}

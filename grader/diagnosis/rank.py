@@ -1,0 +1,215 @@
+"""Which finding to fix first: causes before their consequences, errors before notes.
+
+Findings are first put in the order of severity, family and place. Then every pair that one of the
+``CONSEQUENCES`` joins is turned so that the cause comes first, and the cause takes over the rank
+of the most pressing thing it explains: a warning that explains an error comes where the error was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from grader.diagnosis.catalogue import CATALOGUE, FAMILIES
+from grader.diagnosis.evidence import span_line
+from grader.records import Finding
+
+_SEVERITIES = {"error": 0, "warning": 1, "note": 2}
+_ORDER = {name: position for position, name in enumerate(CATALOGUE)}
+_Key = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """``causes`` bring about ``effects`` where ``applies`` holds; ``why`` says how, for people."""
+
+    causes: frozenset[str]
+    effects: frozenset[str]
+    why: str
+    applies: Callable[[Finding, Finding], bool] = lambda *_: True
+
+
+def _array(finding: Finding) -> str | None:
+    if finding.slot is not None:
+        return finding.slot.array
+    named = finding.facts.get("array")
+    return named if isinstance(named, str) else None
+
+
+def _same_array(cause: Finding, effect: Finding) -> bool:
+    a, b = _array(cause), _array(effect)
+    return a is None or b is None or a == b
+
+
+def _not_guarded_later(cause: Finding, effect: Finding) -> bool:
+    """A guard below the early return skipped the store by itself, whoever had left before."""
+    if effect.secondary is None or cause.primary is None:
+        return True
+    return effect.secondary.line <= cause.primary.line
+
+
+def _same_guard(cause: Finding, effect: Finding) -> bool:
+    return cause.secondary is not None and cause.secondary == effect.secondary
+
+
+_RACES = frozenset(name for name, entry in CATALOGUE.items() if entry.family == "racecheck")
+_RESULTS = frozenset(name for name, entry in CATALOGUE.items() if entry.family == "result")
+_UNFILLED = frozenset({"uninitialised-shared-read", "stale-shared-read"})
+_COMPILE = frozenset(
+    name
+    for name, entry in CATALOGUE.items()
+    if entry.family in ("compile", "launch") and name != "grid-too-small"
+)
+
+
+def _names(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+CONSEQUENCES: tuple[Consequence, ...] = (
+    Consequence(
+        _COMPILE - _names("did-not-finish", "not-started"),
+        frozenset(CATALOGUE) - _COMPILE,
+        "a kernel that cannot be compiled or launched on a device has no behaviour to judge",
+    ),
+    Consequence(
+        _names("not-started"),
+        frozenset(CATALOGUE) - _names("not-started", "syntax-error"),
+        "what an unfinished skeleton does wrong is what has not been written yet",
+    ),
+    Consequence(
+        _names("did-not-finish"),
+        _names("unwritten-output") | _RESULTS,
+        "a kernel that was stopped has not stored its results",
+    ),
+    Consequence(
+        _names("divergent-barrier"),
+        _RACES | _UNFILLED | _RESULTS,
+        "a barrier that part of a block misses orders nothing, so races and unfilled slots follow from it",
+    ),
+    Consequence(
+        _names("exit-before-barrier"),
+        _UNFILLED,
+        "a thread that has returned fills no slot; a guard further down skips stores for its own reason",
+        _not_guarded_later,
+    ),
+    Consequence(
+        _names("exit-before-barrier"),
+        _RESULTS,
+        "a tile that lacks the share of the threads that returned gives a wrong sum",
+    ),
+    Consequence(
+        _names("shared-read-before-barrier"),
+        _UNFILLED,
+        "a slot that is read before the barrier may not have been written yet",
+        _same_array,
+    ),
+    Consequence(
+        _names("shared-write-conflict"),
+        _UNFILLED,
+        "when two threads store to one slot, the slot that one of them should have filled stays empty",
+        _same_array,
+    ),
+    Consequence(
+        _names("stale-shared-read"),
+        _names("uninitialised-shared-read"),
+        "one guard without a zero leaves old values in later rounds and none in the first",
+        _same_guard,
+    ),
+    Consequence(
+        _UNFILLED | _names("uninitialised-local-read", "undefined-variable"),
+        _RESULTS,
+        "rubbish in a sum gives a wrong sum, often one that looks like a repeated tile",
+    ),
+    Consequence(
+        _names("grid-too-small", "bad-launch-config"),
+        _names("unwritten-output") | _RESULTS,
+        "elements without a thread are never stored",
+    ),
+    Consequence(
+        _names("transposed-result", "swapped-operands"),
+        _names("out-of-bounds-read", "out-of-bounds-write", "unwritten-output", "uncoalesced-access"),
+        "exchanged indices run past the shorter axis, leave the longer one short and walk down columns",
+    ),
+    Consequence(
+        _names("out-of-bounds-write"),
+        _names("unwritten-output"),
+        "an element that went to the wrong address is missing at the right one",
+        _same_array,
+    ),
+    Consequence(
+        _names("out-of-bounds-write", "negative-index", "precision-loss"),
+        _names("wrong-result"),
+        "a value at the wrong address, from the wrong end or without its fraction makes a wrong result",
+    ),
+    Consequence(
+        _names("no-shared-reuse", "uncoalesced-access"),
+        _names("low-arithmetic-intensity"),
+        "loads that are not shared or spread over memory are what makes the ratio low",
+    ),
+)
+
+
+def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Order findings so that the first is the first to fix; one finding for each name and pair of lines."""
+    pool = sorted(_distinct(findings), key=_key)
+    causes = [_causes_of(position, pool) for position in range(len(pool))]
+    urgency = [_urgency(position, pool, causes) for position in range(len(pool))]
+    placed: list[int] = []
+    waiting = sorted(range(len(pool)), key=lambda position: (urgency[position], position))
+    while waiting:
+        ready = [position for position in waiting if causes[position] <= set(placed)]
+        # Two findings that explain each other keep the order of severity and family.
+        chosen = ready[0] if ready else waiting[0]
+        placed.append(chosen)
+        waiting.remove(chosen)
+    return tuple(pool[position] for position in placed)
+
+
+def _distinct(findings: Iterable[Finding]) -> list[Finding]:
+    best: dict[tuple[str, int, int], Finding] = {}
+    for finding in findings:
+        key = (finding.name, span_line(finding.primary), span_line(finding.secondary))
+        kept = best.get(key)
+        if kept is None or _SEVERITIES[finding.severity] < _SEVERITIES[kept.severity]:
+            best[key] = finding
+    return list(best.values())
+
+
+def _key(finding: Finding) -> _Key:
+    """Severity, family, line, place in the catalogue; what reaches no output comes after what does."""
+    severity = _SEVERITIES[finding.severity]
+    if finding.facts.get("reaches") == "nothing":
+        severity = _SEVERITIES["note"]
+    entry = CATALOGUE.get(finding.name)
+    family = FAMILIES.index(entry.family) if entry is not None else len(FAMILIES)
+    return (severity, family, _ORDER.get(finding.name, len(_ORDER)), span_line(finding.primary))
+
+
+def _causes_of(position: int, pool: Sequence[Finding]) -> set[int]:
+    effect = pool[position]
+    return {
+        other
+        for other, cause in enumerate(pool)
+        if other != position and cause.name != effect.name and _explains(cause, effect)
+    }
+
+
+def _explains(cause: Finding, effect: Finding) -> bool:
+    if cause.facts.get("reaches") == "nothing":
+        return False
+    return any(
+        cause.name in rule.causes and effect.name in rule.effects and rule.applies(cause, effect)
+        for rule in CONSEQUENCES
+    )
+
+
+def _urgency(position: int, pool: Sequence[Finding], causes: Sequence[set[int]]) -> _Key:
+    """The rank of the most pressing finding among this one and all that follow from it."""
+    reached, frontier = {position}, [position]
+    while frontier:
+        at = frontier.pop()
+        found = {effect for effect in range(len(pool)) if at in causes[effect]} - reached
+        reached |= found
+        frontier.extend(found)
+    return min(_key(pool[at]) for at in reached)
