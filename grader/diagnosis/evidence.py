@@ -53,9 +53,14 @@ class Evidence:
         return "" if self.finding.slot is None else grammar.quote(grammar.slot_name(self.finding.slot))
 
     def array(self, fallback: str = "the array") -> str:
-        """The array at fault, quoted: from the slot, the facts, or ``fallback``."""
+        """The array at fault, quoted: from the slot, the facts, the text, or ``fallback``."""
         name = self.finding.slot.array if self.finding.slot is not None else self.text("array")
-        return grammar.quote(name) or fallback
+        return grammar.quote(name or source.base_name(self.lines, self.finding.primary)) or fallback
+
+    def slot_or(self, fallback: str) -> str:
+        """The slot's name where it names one element, else ``fallback``."""
+        slot = self.finding.slot
+        return self.slot() if slot is not None and slot.index else fallback
 
     def thread(self, position: int, fallback: str = "another thread") -> str:
         """The thread at a position of the finding's list, in words."""
@@ -173,7 +178,9 @@ class Evidence:
 
 def loop_values(loops: tuple[tuple[str, int], ...]) -> str:
     """Loop variables with their values: ``t = 2, k = 8``."""
-    return ", ".join(f"{name} = {value}" for name, value in loops)
+    return ", ".join(
+        f"{name} = {value}" if name != "while" else f"round {value} of `while`" for name, value in loops
+    )
 
 
 def span_line(span: Span | None) -> int:

@@ -48,6 +48,14 @@ def _stale_shared_read(evidence: Evidence) -> Wording:
     )
 
 
+def _pointer(evidence: Evidence) -> str:
+    outer = _outer(evidence)
+    if outer is None:
+        return f"{evidence.other_code('the guard')}{evidence.on_other_line()} keeps threads from storing"
+    test = quote(source.node_text(evidence.lines, outer.test))
+    return f"{test} on line {outer.lineno} and the test below it keep threads from storing"
+
+
 def _when_read(evidence: Evidence, slot: str, old: str) -> str:
     if not evidence.finding.loops:
         return ""
@@ -77,7 +85,7 @@ def _uninitialised_shared_read(evidence: Evidence) -> Wording:
         "of the same block has stored one",
         hints=(
             "which thread was to fill this slot, and did it?",
-            f"{evidence.other_code('the guard')}{evidence.on_other_line()} keeps threads from storing"
+            _pointer(evidence)
             if guarded
             else "compare the slots that are stored with the slots that are read",
             _fill_action(evidence)
@@ -94,9 +102,15 @@ def _skip_label(evidence: Evidence, skippers: str) -> str:
     line = evidence.whole("store_line")
     if evidence.lines and source.test_owner(evidence.lines, evidence.finding.secondary) is None:
         return f"{skippers} do not come to this store"
-    return f"false for {skippers}, so " + (
+    reached = "false, or not reached," if _outer(evidence) is not None else "false"
+    return f"{reached} for {skippers}, so " + (
         f"line {line} stores nothing for them" if line is not None else "nothing is stored"
     )
+
+
+def _outer(evidence: Evidence) -> ast.If | None:
+    """The ``if`` around the guard, which may be what keeps threads from storing."""
+    return source.guard(evidence.lines, evidence.finding.secondary)
 
 
 def _readers(evidence: Evidence) -> str:
@@ -108,6 +122,12 @@ def _fill_action(evidence: Evidence) -> str:
     slot = evidence.finding.slot
     owner = source.test_owner(evidence.lines, evidence.finding.secondary)
     target = source.store_target(evidence.lines, owner, slot.array) if slot is not None else ""
+    outer = _outer(evidence)
+    if outer is not None:
+        test = quote(source.node_text(evidence.lines, outer.test))
+        return (
+            f"let every thread fill its slot: take the store out of the `if` on line {outer.lineno}, {test}"
+        )
     if isinstance(owner, ast.If) and target and not owner.orelse:
         return (
             f"add `else: {target} = 0.0` to the `if` on line {owner.lineno}: a zero adds nothing to the sum"
@@ -192,7 +212,9 @@ def _unwritten_output(evidence: Evidence) -> Wording:
             f"the store{evidence.on_line()} runs only where {test} is true"
             if test
             else "follow that thread from the top of the kernel to the store",
-            f"let every element of {array} have a thread that reaches the store{evidence.on_line()}",
+            f"correct {test} on line {guard.lineno} so that it holds for every element of {array}"
+            if guard is not None
+            else f"let every element of {array} have a thread that reaches the store{evidence.on_line()}",
         ),
         picture=picture.bar(
             elements - unwritten if elements is not None and unwritten is not None else None,

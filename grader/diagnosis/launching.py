@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from grader.diagnosis import grammar, picture, source
-from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.evidence import Evidence, loop_values
 from grader.diagnosis.grammar import axis_name, listing, number, plural, quote, span_of_numbers
 from grader.diagnosis.passing import whole_tiles
 from grader.diagnosis.wording import Wording, Writer
@@ -166,13 +166,14 @@ def _did_not_finish(evidence: Evidence) -> Wording:
     budget = plural(operations, "operation") if operations is not None else "its budget of operations"
     chain = source.enclosing(evidence.lines, evidence.finding.primary)
     loop = source.innermost(chain, ast.While, ast.For)
-    head = quote(source.line_text(evidence.lines, evidence.line or 0).rstrip(":")) or "a loop"
+    head = quote(source.head(evidence.lines, loop)) if isinstance(loop, ast.For | ast.While) else "a loop"
+    outer = loop_values(tuple(pair for pair in evidence.finding.loops if pair[0] != "while"))
     fixed = source.unchanged_names(loop) if isinstance(loop, ast.While) else ()
     names = listing([quote(name) for name in fixed], "or")
     return Wording(
         headline=f"{head} was still running after {budget}",
         primary=f"nothing in the loop changes {names}" if names else "this loop does not end in time",
-        seen=(evidence.shape(), f"stopped after {budget}{evidence.in_round()}"),
+        seen=(evidence.shape(), f"stopped after {budget}" + (f", when {outer}" if outer else "")),
         because="a kernel ends when every thread has left its loops; "
         "a thread that stays in one holds its block for ever",
         hints=(

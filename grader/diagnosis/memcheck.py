@@ -16,9 +16,13 @@ def _bounds(evidence: Evidence) -> str:
     axis, size = evidence.whole("axis"), evidence.whole("size")
     if size is None or size < 1:
         return ""
-    noun = axis_name(axis, len(evidence.numbers("shape")) or None) if axis is not None else "index"
+    noun = axis_name(axis, _dimensions_of_array(evidence)) if axis is not None else "index"
     several = f"indices on axis {axis}" if noun.startswith("index on") else f"{noun}s"
     return f"{'indices' if noun == 'index' else several} {grammar.span_of_numbers(0, size - 1)}"
+
+
+def _dimensions_of_array(evidence: Evidence) -> int | None:
+    return len(evidence.finding.slot.index) or None if evidence.finding.slot is not None else None
 
 
 def _index(evidence: Evidence) -> str:
@@ -40,7 +44,29 @@ def _guard_needed(evidence: Evidence) -> str:
     index, size = _index(evidence), evidence.whole("size")
     if not index or size is None:
         return ""
-    return f"{index} < {evidence.context.dimension_of_size(size) or size}"
+    return f"{index} < {_size_name(evidence, size)}"
+
+
+def _size_name(evidence: Evidence, size: int) -> str:
+    """A size by its name: a dimension of the launch for a global array, a constant for the others."""
+    slot = evidence.finding.slot
+    constants = [name for name, value in evidence.context.settings.items() if value == size]
+    if slot is not None and slot.space != "global" and len(constants) == 1:
+        return constants[0]
+    return evidence.context.dimension_of_size(size) or str(size)
+
+
+def _keep_inside(evidence: Evidence, verb: str, otherwise: str) -> str:
+    """The action: end the loop earlier, where its variable is the index; else guard the access."""
+    guard, index = _guard_needed(evidence), _index(evidence)
+    loop = source.loop_over(evidence.lines, evidence.finding.primary, index)
+    if loop is not None and guard:
+        return f"let the loop {quote(loop[1])} on line {loop[0]} run only while `{guard}`"
+    if not guard:
+        return f"guard the {verb}{evidence.on_line()} on every axis{otherwise}"
+    unguarded = not _existing_guard(evidence) and (_dimensions_of_array(evidence) or 1) > 1
+    other = ", and the same for the other index" if unguarded else ""
+    return f"{verb}{evidence.on_line()} only where `{guard}`{other}{otherwise}"
 
 
 def _existing_guard(evidence: Evidence) -> str:
@@ -79,7 +105,7 @@ def _wrapped(evidence: Evidence) -> str:
 
 def _out_of_bounds_read(evidence: Evidence) -> Wording:
     code, slot, array = evidence.code("a read"), evidence.slot() or "an element", evidence.array()
-    bounds, landing, guard = _bounds(evidence), _landing(evidence), _guard_needed(evidence)
+    bounds, landing = _bounds(evidence), _landing(evidence)
     lands = f"the address is that of {landing}" if landing else "the address is outside the array"
     origin, existing = _origin(evidence), _existing_guard(evidence)
     return Wording(
@@ -103,9 +129,7 @@ def _out_of_bounds_read(evidence: Evidence) -> Wording:
                 f"the guard around it is {existing}" if existing else "no guard stands around the read",
                 joiner="; ",
             ),
-            f"read{evidence.on_line()} only where `{guard}`, and use `0.0` elsewhere"
-            if guard
-            else f"guard the read{evidence.on_line()} so that every index stays below its axis's size",
+            _keep_inside(evidence, "read", "; use `0.0` elsewhere"),
         ),
         why_passed=whole_tiles(
             _dimensions(evidence), evidence.context.settings, "there every thread's element exists"
@@ -116,7 +140,7 @@ def _out_of_bounds_read(evidence: Evidence) -> Wording:
 
 def _out_of_bounds_write(evidence: Evidence) -> Wording:
     code, slot, array = evidence.code("a store"), evidence.slot() or "an element", evidence.array()
-    bounds, landing, guard = _bounds(evidence), _landing(evidence), _guard_needed(evidence)
+    bounds, landing = _bounds(evidence), _landing(evidence)
     lands = (
         f"the address is that of {landing}, so that element is overwritten"
         if landing
@@ -138,9 +162,7 @@ def _out_of_bounds_write(evidence: Evidence) -> Wording:
             f"the store{evidence.on_line()} is guarded by {existing} only"
             if existing
             else f"the store{evidence.on_line()} runs for every thread, also for those past the edge",
-            f"store{evidence.on_line()} only where `{guard}`"
-            if guard
-            else f"guard the store{evidence.on_line()} on every axis",
+            _keep_inside(evidence, "store", ""),
         ),
         picture=_row_end(evidence),
         why_passed=whole_tiles(

@@ -90,8 +90,9 @@ def tile_with_gap(name: str, index: Sequence[int], axis: int | None, tile: int |
     else:
         rows = [f"row {i:<3} {('. ' * tile).rstrip()}" for i in (cut - 1,)]
         rows += [f"row {i:<3} {('o ' * tile).rstrip()}" for i in (cut,)]
-        above, below = span_of_numbers(0, cut - 1), span_of_numbers(cut, tile - 1)
-        rest = [f"        rows {above} like the first, rows {below} like the second"]
+        above = "row 0" if cut == 1 else f"rows 0..{cut - 1}"
+        below = f"row {cut}" if cut == tile - 1 else f"rows {cut}..{tile - 1}"
+        rest = [f"        {above} like the first, {below} like the second"]
     return (f"the tile {name}:", *rows, *rest, f".  written in this round   o  {left}")
 
 

@@ -64,12 +64,11 @@ def _shared_overwrite_before_barrier(evidence: Evidence) -> Wording:
 
 
 def _seen(evidence: Evidence) -> tuple[str, ...]:
-    words, threads = evidence.count("words"), evidence.count("threads")
+    words = evidence.count("words")
     slots = f"{plural(words, 'word')} of {evidence.array('shared memory')}" if words is not None else ""
-    by = f"by {plural(threads, 'thread')}" if threads is not None else ""
-    met = grammar.sentence(slots, by, joiner=" ")
+    met = f"{slots}, over all blocks and rounds" if slots else ""
     at = f"the first is {evidence.slot()}" if evidence.slot() else ""
-    return (evidence.at_shape(), grammar.sentence(met, at), _rounds(evidence))
+    return (evidence.at_shape(), grammar.sentence(met, at, joiner="; "), _rounds(evidence))
 
 
 def _rounds(evidence: Evidence) -> str:
@@ -127,7 +126,8 @@ def _write_conflict(evidence: Evidence, space: str) -> Wording:
         evidence.flag("read_modify"),
         evidence.flag("same_value"),
     )
-    many = f"{plural(words, 'word')} of {evidence.array(space + ' memory')}" if words is not None else ""
+    name = evidence.array(space + " memory")
+    many = f"{plural(words, 'word')} of {name}, over all blocks and rounds" if words is not None else ""
     what = (
         "the same value"
         if same_value
@@ -151,7 +151,7 @@ def _write_conflict(evidence: Evidence, space: str) -> Wording:
             f"{evidence.thread(0)} and {evidence.thread(1)} store to {evidence.slot()}{evidence.in_round()}"
             if evidence.slot() and len(evidence.finding.threads) > 1
             else "",
-            grammar.sentence(many, _shared_by(modify, what) if many else ""),
+            grammar.sentence(many, _shared_by(modify, what) if many else "", joiner="; "),
         ),
         because=_conflict_reason(space, modify, same_value),
         hints=(

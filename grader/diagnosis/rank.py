@@ -41,6 +41,10 @@ def _same_array(cause: Finding, effect: Finding) -> bool:
     return a is None or b is None or a == b
 
 
+def _one_array(cause: Finding, effect: Finding) -> bool:
+    return _array(cause) is not None and _array(cause) == _array(effect)
+
+
 def _not_guarded_later(cause: Finding, effect: Finding) -> bool:
     """A guard below the early return skipped the store by itself, whoever had left before."""
     if effect.secondary is None or cause.primary is None:
@@ -130,6 +134,18 @@ CONSEQUENCES: tuple[Consequence, ...] = (
         _names("transposed-result", "swapped-operands"),
         _names("out-of-bounds-read", "out-of-bounds-write", "unwritten-output", "uncoalesced-access"),
         "exchanged indices run past the shorter axis, leave the longer one short and walk down columns",
+    ),
+    Consequence(
+        _names("out-of-bounds-write"),
+        _names("out-of-bounds-read"),
+        "what does not fit into an array when it is stored is looked for past its end when it is read",
+        _one_array,
+    ),
+    Consequence(
+        _names("global-write-conflict"),
+        _names("grid-too-small", "unwritten-output"),
+        "threads that share an element leave another without one, however large the grid",
+        _one_array,
     ),
     Consequence(
         _names("out-of-bounds-write"),

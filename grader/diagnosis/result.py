@@ -8,6 +8,7 @@ from grader.diagnosis import grammar, picture
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import number, part, quote, span_of_numbers
 from grader.diagnosis.passing import whole_tiles
+from grader.diagnosis.result_patterns import CUTS, EXCHANGES, PATTERNS, PRECISIONS
 from grader.diagnosis.wording import Wording, Writer
 
 
@@ -24,7 +25,7 @@ def _values(evidence: Evidence) -> str:
     got, expected = evidence.number("got"), evidence.number("expected")
     if got is None or expected is None:
         return ""
-    return f"{evidence.slot() or 'the first wrong element'} is {_value(got)} and should be {_value(expected)}"
+    return f"{evidence.slot_or('the first wrong element')} is {_value(got)} and should be {_value(expected)}"
 
 
 def _value(value: float) -> str:
@@ -41,27 +42,9 @@ def _k_picture(evidence: Evidence, marked: str) -> tuple[str, ...]:
     return picture.k_range(size, first, last, evidence.context.settings.get("TILE"), marked)
 
 
-#: What the sum over k is cut at: the clause that says so, and what to do about it.
-_TILES = "take the number of k-tiles from K, rounded up: `(K + TILE - 1) // TILE`"
-_CUTS = {
-    "full-tiles": ("only full tiles of k are summed: the number of tiles is rounded down", _TILES),
-    "one-tile": ("only the first tile of k is summed", _TILES),
-    "grid-tiles": ("the loop runs for `gridDim.x` tiles, which counts tiles along N and not along K", _TILES),
-    "grid-y-tiles": (
-        "the loop runs for `gridDim.y` tiles, which counts tiles along M and not along K",
-        _TILES,
-    ),
-    "all-but-one-tile": ("the last tile of k is left out", _TILES),
-    "all-but-one": ("the last k is left out", "let the loop over k reach K - 1"),
-    "all-but-two": ("the last two k are left out", "let the loop over k reach K - 1"),
-    "M": ("the sum over k ends at M", "let the loop over k end at K"),
-    "N": ("the sum over k ends at N", "let the loop over k end at K"),
-}
-
-
 def _dropped_k_tail(evidence: Evidence) -> Wording:
     missing = _range(evidence)
-    what, action = _CUTS.get(
+    what, action = CUTS.get(
         evidence.text("cut"), ("the loop over k ends too early", "let the loop over k cover 0..K-1")
     )
     slot = evidence.slot() or f"every element of {evidence.role('out', 'the output')}"
@@ -107,21 +90,11 @@ def _repeated_k_tail(evidence: Evidence) -> Wording:
     )
 
 
-#: Which array has its indices exchanged: what is known, and what to do about it.
-_EXCHANGES = {
-    "stored-by-columns": "{out} is stored column by column, as if it were its transpose",
-    "left": "the result is right for {left} read column by column, as if it were its transpose",
-    "right": "the result is right for {right} read column by column, as if it were its transpose",
-    "operand": "{code} has its two indices exchanged",
-    "tile": "{code} has its two indices exchanged",
-}
-
-
 def _transposed_result(evidence: Evidence) -> Wording:
     out, code = evidence.role("out", "the output"), evidence.code("the access")
     rule = evidence.text("rule")
     left, right = evidence.role("left", "the left factor"), evidence.role("right", "the right factor")
-    known = _EXCHANGES.get(rule, "{out} holds the transpose of the right result")
+    known = EXCHANGES.get(rule, "{out} holds the transpose of the right result")
     where = {"left": left, "right": right}.get(rule, code)
     return Wording(
         headline=known.format(out=out, left=left, right=right, code=code),
@@ -173,21 +146,12 @@ def _accumulated_into_output(evidence: Evidence) -> Wording:
     )
 
 
-#: What the digits of the result look like when no single store is known.
-_PRECISIONS = {
-    "half-precision": ("the result has only the digits of float16", "a value passes through float16"),
-    "few-digits": ("the result is right to about three digits only", "a value passes through float16"),
-    "truncated-result": ("the result lacks its fractions", "the result passes through an integer"),
-    "truncated-operands": ("the factors lack their fractions", "a factor passes through an integer array"),
-}
-
-
 def _precision_loss(evidence: Evidence) -> Wording:
     from_type, to_type = evidence.text("from_type"), evidence.text("to_type")
     code, threads = evidence.code("a store"), evidence.count("threads")
     lost = "fractions" if to_type.startswith(("int", "uint")) else "digits"
     types = f"{from_type or 'a wider type'} becomes {to_type or 'a narrower one'}"
-    known = _PRECISIONS.get(evidence.text("rule"))
+    known = PRECISIONS.get(evidence.text("rule"))
     array = evidence.array()
     error = evidence.number("relative_error")
     return Wording(
@@ -216,24 +180,11 @@ def _precision_loss(evidence: Evidence) -> Wording:
     )
 
 
-#: Wrong results that have a pattern but no name of their own.
-_PATTERNS = {
-    "last-tile-only": "only the last tile of k is in the sums: what was summed before it is lost",
-    "without-first-tile": "the first tile of k is missing from the sums",
-    "without-first": "k = 0 is missing from the sums",
-    "one-row-down": "each row holds the result of the row above it",
-    "one-row-up": "each row holds the result of the row below it",
-    "one-column-down": "each column holds the result of the column to its left",
-    "one-column-up": "each column holds the result of the column to its right",
-    "first-block-everywhere": "every block holds the result of the first block",
-}
-
-
 def _wrong_result(evidence: Evidence) -> Wording:
     out = evidence.array(evidence.role("out", "the output"))
     element = evidence.slot() or "the first wrong element"
     many, wrong = _how_many(evidence)
-    pattern, products = _PATTERNS.get(evidence.text("rule"), ""), _products(evidence)
+    (pattern, cure), products = PATTERNS.get(evidence.text("rule"), ("", "")), _products(evidence)
     error, tolerance = evidence.number("relative_error"), evidence.number("tolerance")
     judged = f"relative error {error:.1e}" if error is not None else ""
     allowed = f"allowed {tolerance:.1e}" if tolerance is not None else ""
@@ -241,14 +192,15 @@ def _wrong_result(evidence: Evidence) -> Wording:
         headline=pattern or f"{many} of {out} {'is' if wrong == 1 else 'are'} wrong" + products,
         primary="the wrong values are stored here",
         seen=(_wrong(evidence), _values(evidence), grammar.sentence(judged, allowed)),
-        because="this is all that the values show; which line is the cause they do not"
+        because="so much the values show; which line is the cause they do not show"
         if pattern or products
         else "no known pattern fits the wrong values: they are neither a sum cut short, nor a transpose, "
         "nor exchanged factors, nor one added to the old output. The cause is not known",
         hints=(
             f"can you work out {element} by hand and compare?",
             "take the smallest failing shape, and follow the thread that owns that element",
-            f"check the indices of every load and store that lead to {element}"
+            cure
+            or f"check the indices of every load and store that lead to {element}"
             f"{evidence.on_line(', stored on line ')}",
         ),
     )

@@ -7,6 +7,7 @@ where the text does not parse or the span lies outside it, so that a message can
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TypeVar
@@ -154,6 +155,29 @@ def _binds(node: ast.Assign, name: str) -> bool:
     return any(isinstance(part, ast.Name) and part.id == name for t in node.targets for part in ast.walk(t))
 
 
+def loop_over(lines: Lines, span: Span | None, name: str) -> tuple[int, str] | None:
+    """Line and head of the innermost ``for`` around a span whose variable has that name."""
+    for node in reversed(enclosing(lines, span)):
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id == name:
+            return node.lineno, head(lines, node)
+    return None
+
+
+def head(lines: Lines, node: ast.For | ast.While) -> str:
+    """The head of a loop without its colon: ``for k in range(TILE)``."""
+    if isinstance(node, ast.While):
+        return f"while {node_text(lines, node.test)}"
+    return f"for {node_text(lines, node.target)} in {node_text(lines, node.iter)}"
+
+
+def base_name(lines: Lines, span: Span | None) -> str:
+    """The array that the subscript at a span indexes, or nothing."""
+    node: ast.AST | None = innermost(enclosing(lines, span), ast.Subscript)
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def store_target(lines: Lines, branch: ast.AST | None, array: str) -> str:
     """The text of the first subscript of ``array`` that is assigned inside a statement."""
     if branch is None:
@@ -172,6 +196,16 @@ def is_store(lines: Lines, span: Span | None) -> bool:
     """Whether a span is a subscript that is assigned to."""
     node = innermost(enclosing(lines, span), ast.Subscript)
     return node is not None and isinstance(node.ctx, ast.Store)
+
+
+def nearest_name(lines: Lines, span: Span | None, name: str) -> str:
+    """The name bound in the same function that is spelled most alike, or nothing."""
+    function = innermost(enclosing(lines, span), ast.FunctionDef)
+    if function is None or not name:
+        return ""
+    bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    bound |= {arg.arg for arg in function.args.args}
+    return next(iter(difflib.get_close_matches(name, sorted(bound - {name}), n=1)), "")
 
 
 def unchanged_names(loop: ast.While) -> tuple[str, ...]:

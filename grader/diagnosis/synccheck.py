@@ -25,7 +25,7 @@ def _divergent_barrier(evidence: Evidence) -> Wording:
         seen=(
             evidence.shape(),
             f"{who} wait{' here' if evidence.line is None else evidence.on_line()}{evidence.in_round()}",
-            f"the same in {plural(blocks, 'block')} of the grid" if blocks else "",
+            f"met {plural(blocks, 'time')}, over all blocks and rounds" if blocks else "",
         ),
         because="a barrier is for the whole block: every thread that has not returned must reach the same "
         "`cuda.syncthreads()` equally often; otherwise what the kernel does is undefined",
@@ -56,6 +56,12 @@ def _split_label(arrived: int | None, live: int | None, is_loop: bool) -> str:
 
 def _action(evidence: Evidence, owner: ast.AST | None, split: str) -> str:
     barrier = evidence.code("`cuda.syncthreads()`")
+    chain = source.enclosing(evidence.lines, evidence.finding.primary)
+    if isinstance(owner, ast.If) and owner not in chain:
+        return (
+            f"let all threads of the block stay until {barrier}{evidence.on_line()}: use the `if` on line "
+            f"{owner.lineno} to guard the work, not to leave"
+        )
     if isinstance(owner, ast.If):
         after = owner.end_lineno
         where = f"after line {after}, at the depth of the `if` on line {owner.lineno}"

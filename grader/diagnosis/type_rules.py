@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from grader.diagnosis import source
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import quote
 from grader.diagnosis.wording import Wording
@@ -17,6 +18,7 @@ class _Parts:
         self.code = evidence.code("this expression")
         self.name = quote(evidence.text("name")) or self.code
         self.at = evidence.on_line()
+        self.near = quote(source.nearest_name(evidence.lines, finding.primary, evidence.text("name")))
         self.got = _shown(finding.facts.get("got"))
         self.wanted = _shown(finding.facts.get("wanted"))
 
@@ -61,12 +63,14 @@ def _index_rank(p: _Parts) -> Rule:
 
 def _unknown_name(p: _Parts) -> Rule:
     return (
-        f"{p.name} is not defined where {p.code} uses it",
+        f"{p.name} is not defined" + (f"; {p.near} is" if p.near else ""),
         "nothing of this name is known here",
         "a kernel sees its parameters, its own variables and the module's constants and functions; "
         "a name must be one of them",
         "where is this name given a value?",
-        f"define {p.name} before it is used{p.at}, or correct its spelling",
+        f"write {p.near} in place of {p.name}{p.at}"
+        if p.near
+        else f"define {p.name} before it is used{p.at}, or correct its spelling",
     )
 
 

@@ -34,7 +34,6 @@ SHOWN = {
         "renamed_kernel",
         "fewer_parameters",
         "unfinished",
-        "endless_loop",
         "as_it_stands",
         "float64_accumulator",
     ),

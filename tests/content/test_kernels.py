@@ -30,7 +30,14 @@ def test_there_are_enough(exercise: str) -> None:
     assert len(variants("odd", exercise)) >= 10
 
 
-@pytest.mark.parametrize("variant", WRONG, ids=str)
+def _param(variant: Variant) -> object:
+    disputed = variant.expected.disputed
+    return pytest.param(
+        variant, id=str(variant), marks=[pytest.mark.xfail(reason=disputed)] if disputed else []
+    )
+
+
+@pytest.mark.parametrize("variant", [_param(variant) for variant in WRONG])
 def test_wrong_is_named(variant: Variant, tmp_path: Path) -> None:
     report, expected = _graded(variant, tmp_path), variant.expected
     assert report.outcome.value == expected.outcome, report.reason
@@ -42,11 +49,11 @@ def test_wrong_is_named(variant: Variant, tmp_path: Path) -> None:
     else:
         assert faults
         assert faults[0] == (expected.name, expected.line or faults[0][1])
-        assert set(faults[1:]) <= expected.also
+        assert {name for name, _ in faults[1:]} <= expected.also | {expected.name}
     _assert_points(report, variant)
 
 
-@pytest.mark.parametrize("variant", ODD, ids=str)
+@pytest.mark.parametrize("variant", [_param(variant) for variant in ODD])
 def test_odd_but_correct_passes(variant: Variant, tmp_path: Path) -> None:
     report, expected = _graded(variant, tmp_path), variant.expected
     shown = [_place(diagnostic) for diagnostic in report.diagnostics if diagnostic.severity != "note"]

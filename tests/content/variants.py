@@ -14,7 +14,8 @@ and says what its grading must give: ``outcome`` (FAIL for a wrong one, PASS for
 says otherwise), ``name`` where the first diagnostic has no line, ``notes`` (names that must be among
 the diagnostics), ``points`` (the report's) and ``check_points`` (without the questions), one number or
 one for each exercise. Where the first diagnostic has a line, a comment ``# error: [name]`` stands on
-it; ``# also: [name]`` marks the lines of further errors that may be reported.
+it. ``also`` lists what may be reported after it; any other error fails the test. ``disputed`` says why
+the grader does not give the wanted verdict yet.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXERCISES = ("01_tiled_matmul", "02_ragged_dims")
 KINDS = ("wrong", "odd")
 
-_MARKER = re.compile(r"#\s*(error|also): \[([a-z0-9-]+)\]")
+_MARKER = re.compile(r"# error: \[([a-z0-9-]+)\]")
 _KERNEL = re.compile(r"^@cuda\.jit\ndef tiled_matmul\(.*\n(?:[ \t].*\n)*", re.MULTILINE)
 
 
@@ -45,10 +46,11 @@ class Expected:
     outcome: str
     name: str | None
     line: int | None
-    also: frozenset[tuple[str, int]]
+    also: frozenset[str]
     notes: frozenset[str]
     points: float | None
     check_points: float | None
+    disputed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def plain_solution(exercise: str) -> str:
 
 def _variant(kind: str, exercise: str, name: str, entry: dict[str, Any]) -> Variant:
     known = {"only", "edits", "kernel", "file_edits", "append", "text"}
-    expectations = {"outcome", "name", "notes", "points", "check_points"}
+    expectations = {"outcome", "name", "also", "notes", "points", "check_points", "disputed"}
     if unknown := entry.keys() - known - expectations:
         raise VariantError(f"{kind}.toml, {name}: unknown key {', '.join(sorted(unknown))}")
     source = entry.get("text") or _edited(f"{kind}.toml, {name}", exercise, entry)
@@ -113,12 +115,11 @@ def _replaced(place: str, text: str, old: str, new: str) -> str:
 
 
 def _expected(kind: str, source: str, entry: dict[str, Any], exercise: str) -> Expected:
-    marks = [
-        (found[1], found[2], number)
+    errors = [
+        (found[1], number)
         for number, line in enumerate(source.splitlines(), start=1)
         for found in _MARKER.finditer(line)
     ]
-    errors = [(name, number) for word, name, number in marks if word == "error"]
     if len(errors) > 1:
         raise VariantError(f"{kind}.toml: more than one line is marked '# error:': {errors}")
     name, line = errors[0] if errors else (entry.get("name"), None)
@@ -126,10 +127,11 @@ def _expected(kind: str, source: str, entry: dict[str, Any], exercise: str) -> E
         outcome=entry.get("outcome", "FAIL" if kind == "wrong" else "PASS"),
         name=name,
         line=line,
-        also=frozenset((name, number) for word, name, number in marks if word == "also"),
+        also=frozenset(entry.get("also", ())),
         notes=frozenset(entry.get("notes", ())),
         points=_points(entry.get("points"), exercise),
         check_points=_points(entry.get("check_points"), exercise),
+        disputed=entry.get("disputed", ""),
     )
 
 

@@ -127,6 +127,22 @@ def test_lost_fractions_though_a_warning_come_before_the_wrong_result() -> None:
     assert names(found("wrong-result"), found("precision-loss")) == ["precision-loss", "wrong-result"]
 
 
+def test_store_past_the_end_comes_before_the_read_of_the_same_array() -> None:
+    read = found("out-of-bounds-read", at=45, array="As")
+    write = found("out-of-bounds-write", at=36, array="As")
+    other = found("out-of-bounds-write", at=36, array="C")
+    assert names(read, write) == ["out-of-bounds-write", "out-of-bounds-read"]
+    assert names(read, other) == ["out-of-bounds-read", "out-of-bounds-write"]
+
+
+def test_threads_that_share_an_element_come_before_the_elements_without_one() -> None:
+    shared = found("global-write-conflict", at=47, array="C")
+    assert names(found("grid-too-small", "error", at=47, array="C"), shared) == [
+        "global-write-conflict",
+        "grid-too-small",
+    ]
+
+
 def test_two_stores_to_a_slot_come_before_the_slot_that_stayed_empty() -> None:
     conflict = found("shared-write-conflict", at=20, array="As")
     empty = found("uninitialised-shared-read", at=30, array="As")
