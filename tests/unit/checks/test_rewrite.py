@@ -87,9 +87,18 @@ def test_a_load_gets_a_guard() -> None:
     assert any(wanted in line for line in lines(change))
 
 
-def test_threads_that_return_are_kept() -> None:
+def test_threads_that_return_are_kept_and_still_load() -> None:
     change = edit()
     assert change.keep_threads(span(5, "return"))
+    text = lines(change)
+    assert "    _inside_ = not (row >= M or col >= N)" in text
+    assert text[-2:] == ["    if _inside_:", "        C[row, col] = acc"]
+    assert "            As[ty, tx] = A[row, a_col]" in text
+
+
+def test_threads_that_return_may_put_zeros_into_shared_memory() -> None:
+    change = edit()
+    assert change.keep_threads(span(5, "return"), loads=True)
     text = lines(change)
     assert "    _inside_ = not (row >= M or col >= N)" in text
     assert text[-2:] == ["    if _inside_:", "        C[row, col] = acc"]

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import os
+import socket
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader.batch.discovery import Found, discover
+from grader.batch.layouts import Catalogue
+from grader.batch.problems import BatchError
+from grader.batch.roster import read_roster
+
+NAME = "01_tiled_matmul.py"
+CATALOGUE = Catalogue({NAME: "01_tiled_matmul", "02_ragged_dims.py": "02_ragged_dims"})
+
+
+def put(root: Path, *names: str) -> Path:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {name}\n", encoding="utf-8")
+    return root
+
+
+def who(found: Found) -> list[tuple[str, str, str]]:
+    return [(one.student.id, one.exercise, one.path) for one in found.submissions]
+
+
+def kinds(found: Found) -> set[tuple[str, str]]:
+    return {(one.kind, one.where) for one in found.problems}
+
+
+def test_folders_of_students(tmp_path: Path) -> None:
+    put(tmp_path, f"bob/{NAME}", f"ada/{NAME}", "ada/02_ragged_dims.py", "ada/notes.txt", "ada/other.py")
+    found = discover(tmp_path, CATALOGUE, None)
+    assert who(found) == [
+        ("ada", "01_tiled_matmul", f"ada/{NAME}"),
+        ("ada", "02_ragged_dims", "ada/02_ragged_dims.py"),
+        ("bob", "01_tiled_matmul", f"bob/{NAME}"),
+    ]
+    assert kinds(found) == {("unknown-file", "ada/other.py")}
+
+
+def test_nbgrader_course_folder_with_its_own_times(tmp_path: Path) -> None:
+    put(tmp_path, f"submitted/ada/ps1/{NAME}", f"release/ps1/{NAME}", f"source/ps1/{NAME}")
+    (tmp_path / "submitted/ada/ps1/timestamp.txt").write_text("2026-11-30 10:00:00 UTC\n")
+    found = discover(tmp_path, CATALOGUE, None)
+    assert who(found) == [("ada", "01_tiled_matmul", f"ada/ps1/{NAME}")] or who(found)[0][0] == "ada"
+    assert len(found.submissions) == 1
+    assert found.submissions[0].modified == 1796032800.0
+
+
+def test_a_zip_of_a_flat_canvas_download(tmp_path: Path) -> None:
+    path = tmp_path / "submissions.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"lovelaceada_LATE_11_22_{NAME}", "x")
+        archive.writestr(f"turingalan_12_23_{NAME}", "y")
+        archive.writestr(f"__MACOSX/._turingalan_12_23_{NAME}", "junk")
+    roster = tmp_path / "roster.csv"
+    roster.write_text(
+        "id,name\nada1,Ada Lovelace\nalan2,Alan Turing\ngrace3,Grace Hopper\n", encoding="utf-8"
+    )
+    found = discover(path, CATALOGUE, read_roster(roster))
+    assert [(one.student.id, one.marked_late) for one in found.submissions] == [
+        ("ada1", True),
+        ("alan2", False),
+    ]
+    assert kinds(found) == {("missing-student", "grace3")}
+
+
+def test_links_pipes_and_sockets_are_named_and_not_opened(tmp_path: Path) -> None:
+    put(tmp_path, f"ada/{NAME}")
+    secret = tmp_path.parent / f"{tmp_path.name}-secret.py"
+    secret.write_text("SECRET = 1\n")
+    (tmp_path / "eve").mkdir()
+    (tmp_path / "eve" / NAME).symlink_to(secret)
+    (tmp_path / "mallory").symlink_to(tmp_path / "ada")
+    os.mkfifo(tmp_path / "ada" / "02_ragged_dims.py")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "eve" / "s.py"))
+    found = discover(tmp_path, CATALOGUE, None)
+    assert [one[0] for one in who(found)] == ["ada"]
+    assert kinds(found) == {
+        ("link", f"eve/{NAME}"),
+        ("link", "mallory"),
+        ("not-a-file", "ada/02_ragged_dims.py"),
+        ("not-a-file", "eve/s.py"),
+    }
+
+
+def test_a_file_that_becomes_a_link_after_it_was_listed_is_not_followed(tmp_path: Path) -> None:
+    put(tmp_path, f"ada/{NAME}")
+    found = discover(tmp_path, CATALOGUE, None)
+    (tmp_path / "ada" / NAME).unlink()
+    (tmp_path / "ada" / NAME).symlink_to("/etc/hostname")
+    with pytest.raises(OSError, match=r".+"):
+        found.submissions[0].read()
+
+
+def test_names_that_differ_by_case_or_unicode_form_stay_apart_and_are_listed(tmp_path: Path) -> None:
+    put(tmp_path, f"Ana/{NAME}", f"ana/{NAME}", f"jose\u0301/{NAME}", f"jos\u00e9/{NAME}")
+    found = discover(tmp_path, CATALOGUE, None)
+    assert len({one.student.id for one in found.submissions}) == 4
+    assert [one.kind for one in found.problems] == ["name-collision"] * 2
+
+
+def test_strange_names_are_printed_on_one_line(tmp_path: Path) -> None:
+    strange = "eve\n<b>=cmd|\u202e"
+    put(tmp_path, f"{strange}/{NAME}")
+    undecodable = tmp_path / os.fsdecode(b"bad\xff")
+    undecodable.mkdir()
+    (undecodable / NAME).write_text("x")
+    ids = [one.student.id for one in discover(tmp_path, CATALOGUE, None).submissions]
+    assert ids == ["bad\\udcff", "eve\\x0a<b>=cmd|\\u202e"]
+
+
+def test_two_people_of_one_name_are_told_apart_by_the_campus_number(tmp_path: Path) -> None:
+    put(tmp_path, f"smithjo_1_5_{NAME}", f"smithjo_2_6_{NAME}")
+    ids = [one.student.id for one in discover(tmp_path, CATALOGUE, None).submissions]
+    assert ids == ["smithjo (1)", "smithjo (2)"]
+
+
+def test_the_roster_reconciles(tmp_path: Path) -> None:
+    put(tmp_path / "s", f"ADA/{NAME}", f"eve/{NAME}")
+    roster = tmp_path / "roster.csv"
+    roster.write_text(
+        "ID number;Full name\nada;Ada L\nbob;Bob B\nada;Ada again\n;nobody\n", encoding="utf-8-sig"
+    )
+    found = discover(tmp_path / "s", CATALOGUE, read_roster(roster))
+    assert [one.student.id for one in found.submissions] == ["ada", "eve"]
+    assert kinds(found) == {
+        ("duplicate-student", "roster.csv:4"),
+        ("roster", "roster.csv:5"),
+        ("missing-student", "bob"),
+        ("unknown-student", "eve"),
+    }
+
+
+@pytest.mark.parametrize("text", ["", "name,email\nA,b\n", 'id,name\n"a,b\n'])
+def test_a_roster_without_ids_or_broken_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text(text)
+    with pytest.raises(BatchError, match="roster"):
+        read_roster(path)
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(BatchError, match="no such folder"):
+        discover(tmp_path / "gone", CATALOGUE, None)
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(BatchError, match="zip or tar"):
+        discover(tmp_path / "a.txt", CATALOGUE, None)

@@ -1,0 +1,245 @@
+"""Causes confirmed by experiment, on edits of a small correct kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.checks.evidence import Seen, collect
+from grader.checks.launching import Launcher, Trial
+from grader.checks.repair import Confirmed, confirm
+from grader.diagnosis import rank
+from grader.records import Finding
+from grader.rubric.load import load_text
+from grader.rubric.suites import shapes_of
+from grader.simt import parse
+
+RUBRIC = load_text(
+    """
+title: Product
+kind: kernel
+kernel:
+  name: product
+  args: {A: "float32[M, K]", B: "float32[K, N]", C: "out float32[M, N]", M: int, N: int, K: int}
+  constants: {TILE: [4]}
+  launch: {from: launch_config, arguments: [M, N]}
+  reference: "A @ B"
+suites:
+  shown: {shapes: [[8, 8, 8], [10, 7, 9], [6, 9, 3]]}
+  hidden: {families: [aligned, all_ragged, one_row, one_column, deep], per_family: 1}
+checks: {result: {points: 10}}
+""",
+    exercise="test",
+)
+KERNEL = """\
+from numba import cuda, float32
+TILE = 4
+
+@cuda.jit
+def product(A, B, C, M, N, K):
+    As = cuda.shared.array((TILE, TILE), float32)
+    Bs = cuda.shared.array((TILE, TILE), float32)
+    tx = cuda.threadIdx.x
+    ty = cuda.threadIdx.y
+    row = cuda.blockIdx.y * TILE + ty
+    col = cuda.blockIdx.x * TILE + tx
+    acc = float32(0.0)
+    for t in range((K + TILE - 1) // TILE):
+        if row < M and t * TILE + tx < K:
+            As[ty, tx] = A[row, t * TILE + tx]
+        else:
+            As[ty, tx] = 0
+        if t * TILE + ty < K and col < N:
+            Bs[ty, tx] = B[t * TILE + ty, col]
+        else:
+            Bs[ty, tx] = 0
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += As[ty, k] * Bs[k, tx]
+        cuda.syncthreads()
+    if row < M and col < N:
+        C[row, col] = acc
+
+def launch_config(M, N):
+    grid = ((N + TILE - 1) // TILE, (M + TILE - 1) // TILE)
+    return grid, (TILE, TILE)
+"""
+ZERO_A = "        else:\n            As[ty, tx] = 0\n"
+ZERO_B = "        else:\n            Bs[ty, tx] = 0\n"
+
+
+def trials_of(text: str, tile: int = 4) -> tuple[Launcher, tuple[Trial, ...]]:
+    assert RUBRIC.kernel is not None
+    launcher = Launcher(parse(text), RUBRIC.kernel, "test", {"TILE": tile})
+    return launcher, launcher.suite(shapes_of(RUBRIC, {"TILE": tile}))
+
+
+def seen_in(text: str) -> tuple[Seen, ...]:
+    launcher, trials = trials_of(text)
+    return collect(launcher, RUBRIC.checks, trials)
+
+
+def confirmed(*edits: tuple[str, str]) -> Confirmed | None:
+    text = KERNEL
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return confirmed_text(text)
+
+
+def confirmed_text(text: str, tile: int = 4) -> Confirmed | None:
+    launcher, trials = trials_of(text, tile)
+    seen = {id(one.finding): one for one in collect(launcher, RUBRIC.checks, trials)}
+    ordered = rank(one.finding for one in seen.values() if one.finding.severity == "error")
+    return confirm(launcher, trials, [seen[id(finding)] for finding in ordered])
+
+
+def test_a_correct_kernel_has_no_errors() -> None:
+    assert [one.finding.name for one in seen_in(KERNEL) if one.finding.severity == "error"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause", "repair"),
+    [
+        (
+            "        cuda.syncthreads()\n        for k",
+            "        for k",
+            "shared-read-before-barrier",
+            ("barrier", 21),
+        ),
+        (
+            "Bs[k, tx]\n        cuda.syncthreads()",
+            "Bs[k, tx]",
+            "shared-overwrite-before-barrier",
+            ("barrier", 24),
+        ),
+        (ZERO_A, "", "uninitialised-shared-read", ("fill-zero", 14)),
+        (ZERO_B, "", "uninitialised-shared-read", ("fill-zero", 18)),
+        (
+            "    if row < M and col < N:\n        C[row, col] = acc",
+            "    C[row, col] = acc",
+            "out-of-bounds-write",
+            ("guard-store", 26),
+        ),
+        ("range((K + TILE - 1) // TILE)", "range(K // TILE)", "dropped-k-tail", ("round-up", 13)),
+        (
+            "range((K + TILE - 1) // TILE)",
+            "range(cuda.gridDim.x)",
+            "dropped-k-tail",
+            ("tile-count", 13),
+        ),
+        ("C[row, col] = acc", "C[row, col] += acc", "accumulated-into-output", ("assign-output", 27)),
+        ("As[ty, k] *", "As[k, ty] *", "transposed-result", ("swap-indices", 24)),
+        (
+            "    acc = float32(0.0)\n",
+            "    acc = float32(0.0)\n    if row >= M or col >= N:\n        return\n",
+            "exit-before-barrier",
+            ("keep-threads", 14),
+        ),
+        (
+            "        cuda.syncthreads()\n        for k",
+            "        if row < M:\n            cuda.syncthreads()\n        for k",
+            "divergent-barrier",
+            ("lift-barrier", 23),
+        ),
+        (
+            "((N + TILE - 1) // TILE, (M + TILE - 1) // TILE)",
+            "((M + TILE - 1) // TILE, (N + TILE - 1) // TILE)",
+            "grid-too-small",
+            ("swap-grid", 30),
+        ),
+    ],
+)
+def test_a_single_cause_is_confirmed_by_its_repair(
+    old: str, new: str, cause: str, repair: tuple[str, int]
+) -> None:
+    found = confirmed((old, new))
+    assert found is not None
+    assert [one.name for one in found.findings] == [cause]
+    assert [(one.code, one.line) for one in found.repairs] == [repair]
+
+
+def test_two_guards_without_a_zero_are_mended_together() -> None:
+    found = confirmed((ZERO_A, ""), (ZERO_B, ""))
+    assert found is not None
+    assert {one.name for one in found.findings} == {"stale-shared-read"}
+    assert [(one.code, one.line) for one in found.repairs] == [("fill-zero", 14), ("fill-zero", 16)]
+
+
+def test_two_different_causes_are_mended_as_a_pair() -> None:
+    found = confirmed((ZERO_A, ""), ("Bs[k, tx]\n        cuda.syncthreads()", "Bs[k, tx]"))
+    assert found is not None
+    assert [(one.code, one.line) for one in found.repairs] == [("barrier", 22), ("fill-zero", 14)]
+    assert [one.name for one in found.findings] == [
+        "shared-overwrite-before-barrier",
+        "uninitialised-shared-read",
+    ]
+
+
+def test_a_race_between_warps_is_shown_by_an_order_of_the_warps() -> None:
+    # 8 x 8 threads are two warps; 4 x 4 are one, in which lockstep hides the race.
+    for tile, wrong in ((4, False), (8, True)):
+        text = KERNEL.replace("TILE = 4", f"TILE = {tile}").replace(
+            "Bs[k, tx]\n        cuda.syncthreads()", "Bs[k, tx]"
+        )
+        found = confirmed_text(text, tile)
+        assert found is not None
+        assert found.shown is not None
+        assert (found.shown.wrong, found.shown.mended) == (wrong, wrong)
+
+
+def test_what_no_repair_mends_is_not_confirmed() -> None:
+    assert confirmed(("acc += As[ty, k] * Bs[k, tx]", "acc += As[ty, k] + Bs[k, tx]")) is None
+
+
+def first_error(old: str, new: str) -> Finding:
+    assert old in KERNEL
+    seen = seen_in(KERNEL.replace(old, new, 1))
+    return rank(one.finding for one in seen if one.finding.severity == "error")[0]
+
+
+def test_the_missing_products_are_counted() -> None:
+    finding = first_error("range((K + TILE - 1) // TILE)", "range(K // TILE)")
+    assert finding.facts["cut"] == "full-tiles"
+    assert finding.facts["missing"] == ((0, 2),)
+    assert (finding.counts["first"], finding.counts["last"], finding.counts["size"]) == (0, 2, 3)
+    assert finding.facts["shape"] == (("M", 6), ("N", 9), ("K", 3))
+    assert finding.slot is not None
+    assert (finding.slot.array, finding.slot.index) == ("C", (0, 0))
+    assert finding.primary is not None
+    assert finding.primary.line == 13
+
+
+def test_products_missing_from_every_tile_point_at_the_inner_loop() -> None:
+    finding = first_error("for k in range(TILE)", "for k in range(TILE - 1)")
+    assert finding.name == "dropped-k-tail"
+    assert finding.facts["missing"] == ((3, 3), (7, 7))
+    assert finding.primary is not None
+    assert finding.primary.line == 23
+
+
+def test_products_from_a_wrong_place_are_misplaced() -> None:
+    finding = first_error("C[row, col] = acc", "C[row, (col + 1) % N] = acc")
+    assert (finding.name, finding.facts["misplaced"]) == ("wrong-result", True)
+
+
+def test_sums_of_other_things_are_not_read_as_products() -> None:
+    finding = first_error("As[ty, k] * Bs[k, tx]", "As[ty, k] + Bs[k, tx]")
+    assert finding.name == "wrong-result"
+    assert "repeated" not in finding.facts
+
+
+def test_findings_are_folded_by_line_pair_and_count_their_shapes() -> None:
+    text = KERNEL.replace(ZERO_A, "").replace(ZERO_B, "")
+    seen = [one for one in seen_in(text) if one.finding.name == "stale-shared-read"]
+    assert [one.finding.slot.array for one in seen if one.finding.slot] == ["As", "Bs"]
+    one = seen[0]
+    assert one.finding.counts["shapes"] == len(one.trials) > 1
+    assert one.finding.facts["family"] == "shown"
+    assert all(not trial.right for trial in one.trials)
+
+
+def test_a_stale_slot_that_harms_nothing_is_no_error() -> None:
+    text = KERNEL.replace(ZERO_A, "").replace(
+        "for k in range(TILE)", "for k in range(min(TILE, K - t * TILE))"
+    )
+    assert [one.finding.name for one in seen_in(text) if one.finding.severity == "error"] == []

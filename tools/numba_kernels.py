@@ -1,0 +1,262 @@
+"""numba-cuda's simulator with its kernels run by the machine instead.
+
+The kernel's text comes from ``inspect.getsource``; what its free names hold is translated to what
+the machine's scalar interpreter would have made of the same module. Nothing of the kernel is
+executed by Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import textwrap
+import types as pytypes
+from dataclasses import dataclass, field
+from typing import Any
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+
+import numpy as np
+from numba.cuda import types
+from numba.cuda.core.errors import TypingError
+from numba.cuda.errors import normalize_kernel_dimensions
+from numba.cuda.simulator.args import ArgHint, In
+from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+from numba.cuda.simulator.kernel import FakeCUDAKernel
+
+from grader.records import Finding
+from grader.simt import launch
+from grader.simt.host import Function, Path, Unknown
+from grader.simt.kernel import compile_kernel
+from grader.simt.machine import Stop
+from grader.simt.program import Program
+from grader.simt.signature import parameters
+from grader.simt.types import Kind
+
+
+class Refused(Exception):
+    """The machine does not follow a construct of the kernel."""
+
+
+class MachineTypeError(TypingError):
+    """The machine refuses the kernel by numba's rules; numba's tests expect this class."""
+
+
+class Stopped(RuntimeError):
+    """The launch stopped for another reason: a limit of the device, an endless loop."""
+
+
+class NotAboutKernels(AttributeError):
+    """The test asks for something of the compiler: its name."""
+
+
+@dataclass(slots=True)
+class Record:
+    """What the machine said while one test ran."""
+
+    launches: int = 0
+    refusals: list[str] = field(default_factory=list)
+    type_errors: list[str] = field(default_factory=list)
+    findings: set[str] = field(default_factory=set)
+
+
+RECORD = Record()
+
+
+class MachineKernel(FakeCUDAKernel):  # type: ignore[misc]
+    """A jitted function whose launches the machine runs."""
+
+    def __init__(self, fn: Any, device: bool, signature: Any = None, debug: bool = False) -> None:
+        super().__init__(fn, device=device, debug=debug)
+        self.signature = spelled(signature)
+        self._program: Program | None = None
+        if self.signature and not device:
+            self._compile()
+
+    @property
+    def program(self) -> Program:
+        """The function's text as a program of its own, with what its free names hold."""
+        if self._program is None:
+            function = translated(self, {})
+            if not isinstance(function, Function):
+                raise self._refused("source-not-available")
+            text = textwrap.dedent(inspect.getsource(self.fn))
+            program = Program(text, ast.Module([function.node], []))
+            program.__dict__["scope"] = {**function.scopes[0], function.node.name: function}
+            self._program = program
+        return self._program
+
+    def _compile(self) -> None:
+        """Compile for the signature at once, as numba does."""
+        try:
+            program = self.program
+        except (Refused, OSError, TypeError):
+            return
+        function = program.scope[self.fn.__name__]
+        kinds = parameters(function)
+        if kinds is None or any(kind is None for kind in kinds):
+            return
+        known: tuple[Kind, ...] = tuple(kind for kind in kinds if kind is not None)
+        try:
+            compile_kernel(program, function, known)
+        except Stop as stop:
+            raise self._error(stop.finding) from None
+
+    def __call__(self, *args: Any) -> None:
+        grid, block = normalize_kernel_dimensions(self.grid_dim, self.block_dim)
+        try:
+            program = self.program
+        except (OSError, TypeError):
+            raise self._refused("source-not-available") from None
+        passed = [passable(arg) for arg in args]
+        RECORD.launches += 1
+        try:
+            run = launch(
+                program,
+                self.fn.__name__,
+                grid=grid,
+                block=block,
+                args=passed,
+                shared_bytes=int(self.dynshared_size),
+            )
+        except ValueError as error:
+            raise self._refused(str(error)) from None
+        for finding in run.errors:
+            if finding.name in ("unsupported-construct", "type-error", "non-constant-shared-shape"):
+                raise self._error(finding)
+            RECORD.findings.add(finding.name)
+        if not run.completed:
+            raise Stopped(", ".join(finding.name for finding in run.errors))
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotAboutKernels(name)
+
+    def _error(self, finding: Finding) -> Exception:
+        facts = ", ".join(f"{key}={value}" for key, value in sorted(finding.facts.items()))
+        if finding.name == "unsupported-construct":
+            return self._refused(str(finding.facts.get("construct")))
+        RECORD.type_errors.append(f"{finding.facts.get('rule', finding.name)}: {facts}")
+        return MachineTypeError(RECORD.type_errors[-1])
+
+    def _refused(self, construct: str) -> Refused:
+        RECORD.refusals.append(construct)
+        return Refused(construct)
+
+
+def jit(func_or_sig: Any = None, device: bool = False, debug: Any = None, **options: Any) -> Any:
+    """``cuda.jit`` of the simulator, with :class:`MachineKernel` in the place of its kernel."""
+    for unsupported in ("link", "boundscheck", "lto"):
+        if options.get(unsupported):
+            raise NotImplementedError(unsupported)
+    if isinstance(func_or_sig, pytypes.FunctionType):
+        return MachineKernel(func_or_sig, device, None, bool(debug))
+    return lambda fn: MachineKernel(fn, device, func_or_sig, bool(debug))
+
+
+def passable(arg: Any) -> Any:
+    """An argument as ``launch`` takes it: arrays themselves, not the simulator's wrappers."""
+    if isinstance(arg, ArgHint):
+        value = passable(arg.value)
+        return value.copy() if isinstance(arg, In) else value
+    if isinstance(arg, FakeCUDAArray):
+        return arg._ary
+    if isinstance(arg, tuple) and type(arg) is tuple:
+        return tuple(passable(item) for item in arg)
+    return arg
+
+
+# -- what names hold ---------------------------------------------------------------------------------
+
+
+def translated(value: Any, seen: dict[int, Any]) -> Any:
+    """A host value as the machine's scalar interpreter has it; ``Unknown`` where it has none."""
+    if value is None or isinstance(value, bool | int | float | complex | str | np.generic | np.ndarray):
+        plain = type(value).__module__ in ("builtins", "numpy")
+        return value if plain else Unknown(ast.Pass(), type(value).__name__)
+    if type(value) in (tuple, list):
+        return type(value)(translated(item, seen) for item in value)
+    if isinstance(value, pytypes.ModuleType):
+        return Path(value.__name__)
+    if isinstance(value, MachineKernel):
+        return function_of(value.fn, seen, "numba.cuda.jit", value._device, value.signature)
+    if isinstance(value, pytypes.FunctionType):
+        return function_of(value, seen)
+    if callable(getattr(value, "py_func", None)):
+        return function_of(value.py_func, seen, "numba.njit", True)
+    path = _path_of(value)
+    return Path(path) if path else Unknown(ast.Pass(), type(value).__name__)
+
+
+def _path_of(value: Any) -> str:
+    """The dotted name by which kernels know a type or a function of a library."""
+    if isinstance(value, types.Type):
+        return f"numba.{value}" if isinstance(value, types.Number | types.Boolean) else ""
+    if isinstance(value, np.dtype):
+        return "" if value.fields else f"numpy.{value.name}"
+    if isinstance(value, np.ufunc):
+        return f"numpy.{value.__name__}"
+    module, name = getattr(value, "__module__", ""), getattr(value, "__name__", "")
+    if module == "builtins" or isinstance(value, type) and module == "numpy":
+        return str(name) if module == "builtins" else f"numpy.{name}"
+    if isinstance(value, pytypes.BuiltinFunctionType):
+        return f"{(module or '').lstrip('_')}.{name}"
+    return ""
+
+
+def function_of(
+    fn: Any, seen: dict[int, Any], path: str = "", device: bool = False, signature: str = ""
+) -> Function | Unknown:
+    """A function with the values of its globals and closure, in the machine's form."""
+    found = seen.get(id(fn))
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+    node = _definition(fn)
+    if node is None:
+        return Unknown(ast.Pass(), "source-not-available")
+    scope: dict[str, Any] = {}
+    sign = ast.Constant(signature) if signature else None
+    function = Function(node, (scope,), path, device, sign)
+    seen[id(fn)] = function
+    free = inspect.getclosurevars(fn).nonlocals
+    for name in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}:
+        if name in free or name in fn.__globals__:
+            scope[name] = translated(free[name] if name in free else fn.__globals__[name], seen)
+    return function
+
+
+def _definition(fn: Any) -> ast.FunctionDef | None:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
+    except (OSError, SyntaxError, TypeError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == fn.__name__:
+            return node
+        if isinstance(node, ast.Lambda) and fn.__name__ == "<lambda>":
+            body: list[ast.stmt] = [ast.Return(node.body)]
+            made = ast.FunctionDef("lambda_", node.args, body, [], type_params=[])
+            return ast.fix_missing_locations(ast.copy_location(made, node.body))
+    return None
+
+
+def spelled(signature: Any) -> str:
+    """A signature as text; empty where there is none, or none that text tells."""
+    if isinstance(signature, str):
+        return signature
+    if isinstance(signature, list):
+        return spelled(signature[0]) if len(signature) == 1 else ""
+    arguments = getattr(signature, "args", signature)
+    if not isinstance(arguments, tuple):
+        return ""
+    words = [_type_text(item) for item in arguments]
+    return f"void({', '.join(words)})" if all(words) else ""
+
+
+def _type_text(item: Any) -> str:
+    if isinstance(item, types.Array):
+        return f"{item.dtype}[{', '.join(':' * item.ndim)}]"
+    return str(item) if isinstance(item, types.Number | types.Boolean) else ""
+
+
+__all__ = ["RECORD", "MachineKernel", "MachineTypeError", "NotAboutKernels", "Record", "Refused", "jit"]
