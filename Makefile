@@ -83,7 +83,7 @@ format: $(VENV)/.for-test ## let ruff format and mend what it can
 	@$(PY) -m ruff format .
 
 bench: $(VENV)/.for-test ## measure against peers, in one run
-	@$(PY) -m benchmarks
+	@$(PY) benchmarks/run.py
 
 outputs: $(VENV)/.for-test ## write the sample outputs of the READMEs anew
 	@$(PY) tools/outputs.py README.md exercises/README.md

@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/run.py [CASE ...] [--small] [--json FILE]
 
-Cases: simulator, latency, large, scaling; all of them where none is named. --small only shows that
+Cases: simulator, oclgrind, latency, large, scaling, styles; all of them where none is named. --small only shows that
 they work. A case whose tools are absent is skipped with the reason. Exit code 1 where a target is missed.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from measure import ROOT, Figure, Result, Skipped
 
-CASES = ("simulator", "latency", "large", "scaling")
+CASES = ("simulator", "oclgrind", "latency", "large", "scaling", "styles")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -28,13 +28,17 @@ __all__ = ["grade_kernel"]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What judging the kernel found. ``trials`` are the shapes launched, in the order of ``shapes``."""
+    """What judging the kernel found. ``trials`` are the shapes launched, in the order of ``shapes``.
+
+    ``constants`` are those that the submission sets as the rubric allows; ``settings`` has a value for each.
+    """
 
     seen: tuple[Seen, ...] = ()
     early: tuple[Finding, ...] = ()
     shapes: tuple[Shape, ...] = ()
     trials: tuple[Trial, ...] = ()
     constants: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, int] = field(default_factory=dict)
     launcher: Launcher | None = None
     confirmed: Confirmed | None = None
 
@@ -55,7 +59,7 @@ def grade_kernel(rubric: Rubric, path: str, text: str, skeleton: str, key: bytes
     assert kernel is not None
     judged = _judge(rubric, kernel, program, skeleton, key or b"")
     scores = shape_scores(judged.shapes, judged.trials, judged.launcher)
-    checks = score_checks(rubric.checks, scores, judged.constants)
+    checks = score_checks(rubric.checks, scores, judged.settings)
     questions, notes = _answers(rubric, program)
     points, possible, pending = total(checks, questions)
     families = families_of(judged.shapes, judged.trials, judged.launcher)
@@ -99,15 +103,16 @@ def _judge(rubric: Rubric, kernel: KernelSpec, program: Program, skeleton: str, 
     settings = {name: constants.get(name, choices[0]) for name, choices in kernel.constants.items()}
     shapes = shapes_of(rubric, settings, private_key=key)
     if early:
-        return Judged(early=early, shapes=shapes, constants=constants)
+        return Judged(early=early, shapes=shapes, constants=constants, settings=settings)
     launcher = Launcher(program, kernel, rubric.exercise, constants, key)
     trials = launcher.suite(shapes)
     if not any(trial.right for trial in trials) and same_code(program, parse(skeleton), functions):
-        return Judged(early=_untouched(program, kernel), shapes=shapes, trials=trials, constants=constants)
+        early = _untouched(program, kernel)
+        return Judged(early=early, shapes=shapes, trials=trials, constants=constants, settings=settings)
     seen = collect(launcher, rubric.checks, trials)
     stopped = bool(trials) and trials[-1].stopped
     confirmed = None if stopped else _confirmed(launcher, trials, seen)
-    return Judged(seen, (), shapes, trials, constants, launcher, confirmed)
+    return Judged(seen, (), shapes, trials, constants, settings, launcher, confirmed)
 
 
 def _confirmed(launcher: Launcher, trials: Sequence[Trial], seen: Sequence[Seen]) -> Confirmed | None:

@@ -50,21 +50,38 @@ def diagnose(
     by_finding = {id(one.finding): one for one in seen}
     repair = _words(confirmed.repairs) if confirmed is not None else None
     causes = confirmed.findings if confirmed is not None else ()
+    # Exchanged indices are found by the experiment itself: they are shown on the first failing shape.
+    shown = next((one for one in seen if one.finding.severity == "error"), None) if causes else None
     messages: list[Diagnostic] = []
     for finding in _ordered([*early, *(one.finding for one in seen)], causes):
-        context = _context(base, finding, by_finding.get(id(finding)))
+        context = _context(base, finding, by_finding.get(id(finding)) or shown)
         if any(finding is cause for cause in causes):
-            context = replace(context, confirmed="experiment", repair=repair)
+            context = _tested(context, confirmed, repair)
         hidden = context.shape is not None and not context.shape.shown
         messages.append(replace(explain(finding, context), on_hidden_shape=hidden))
     return tuple(_curtailed(one) for one in messages) if rubric.feedback == "category" else tuple(messages)
 
 
+def _tested(context: Context, confirmed: Confirmed | None, repair: str | None) -> Context:
+    """The context with what the experiments showed; a race that no warp order showed is not confirmed."""
+    shown = confirmed.shown if confirmed is not None else None
+    if shown is None:
+        return replace(context, confirmed="experiment", repair=repair)
+    if shown.wrong and shown.mended:
+        return replace(context, confirmed="schedule", repair=repair, orders=shown.orders)
+    return replace(context, orders=0 if shown.wrong else shown.orders)
+
+
 def _ordered(findings: list[Finding], causes: Sequence[Finding]) -> list[Finding]:
-    """The causes, then the rest by rank; two findings at one place of one name count once."""
-    taken = {(one.name, one.primary) for one in causes}
-    rest = [one for one in rank(findings) if (one.name, one.primary) not in taken]
+    """The causes, then the rest by rank, a few notes last.
+
+    Where an experiment showed that mending the causes mends all, other errors are their consequences and left
+    out, but for those of traffic, which no result shows.
+    """
+    rest = [one for one in rank(findings) if not any(one is cause for cause in causes)]
     urgent = [one for one in rest if one.severity != "note"]
+    if causes:
+        urgent = [one for one in urgent if one.severity != "error" or one.name in TRAFFIC]
     notes = [one for one in rest if one.severity == "note"]
     return [*causes, *urgent, *notes[:MOST_NOTES]]
 

@@ -61,7 +61,9 @@ def _number(text: str, value: str) -> int | float:
 
 def _array(text: str, found: re.Match[str], seed: int) -> Any:
     if found["dtype"] not in _DTYPES:
-        raise ArgumentError(f"--arg {text}: no dtype {found['dtype']}; known are {', '.join(sorted(_DTYPES))}")
+        raise ArgumentError(
+            f"--arg {text}: no dtype {found['dtype']}; known are {', '.join(sorted(_DTYPES))}"
+        )
     shape = tuple(int(part) for part in found["shape"].split(",") if part.strip())
     size = int(np.prod(shape, dtype=object)) if shape else 1
     if size > MAX_ELEMENTS:
@@ -72,7 +74,11 @@ def _array(text: str, found: re.Match[str], seed: int) -> Any:
     dtype = np.dtype(found["dtype"])
     if fill == "random":
         rng = np.random.default_rng([seed, size])
-        values = rng.random(shape) if dtype.kind in "fc" else rng.integers(0 if dtype.kind in "ub" else -8, 9, shape)
+        values = (
+            rng.random(shape)
+            if dtype.kind in "fc"
+            else rng.integers(0 if dtype.kind in "ub" else -8, 9, shape)
+        )
         return np.asarray(values).astype(dtype)
     if fill == "arange":
         return np.arange(size).reshape(shape).astype(dtype)
@@ -95,7 +101,9 @@ def ordered(source: str, kernel: str, given: Mapping[str, Any]) -> list[Any]:
     names = [arg.arg for arg in function.node.args.args]
     missing, extra = [n for n in names if n not in given], [n for n in given if n not in names]
     if missing or extra:
-        wrong = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(extra)}"] * bool(extra)
+        wrong = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(extra)}"] * bool(
+            extra
+        )
         raise ArgumentError(f"{kernel}({', '.join(names)}): {'; '.join(wrong)}")
     return [given[name] for name in names]
 

@@ -18,6 +18,7 @@ from typing import Any
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 
 import numpy as np
+from numba.core.errors import TypingError as CoreTypingError
 from numba.cuda import types
 from numba.cuda.core.errors import TypingError
 from numba.cuda.errors import normalize_kernel_dimensions
@@ -39,7 +40,7 @@ class Refused(Exception):
     """The machine does not follow a construct of the kernel."""
 
 
-class MachineTypeError(TypingError):
+class MachineTypeError(TypingError, CoreTypingError):  # type: ignore[misc]
     """The machine refuses the kernel by numba's rules; numba's tests expect this class."""
 
 
@@ -86,6 +87,12 @@ class MachineKernel(FakeCUDAKernel):  # type: ignore[misc]
             program.__dict__["scope"] = {**function.scopes[0], function.node.name: function}
             self._program = program
         return self._program
+
+    def forall(self, ntasks: int, tpb: int = 0, stream: int = 0, sharedmem: int = 0) -> Any:
+        """The kernel for so many tasks; no tasks are no launch."""
+        if ntasks == 0:
+            return lambda *args: None
+        return super().forall(ntasks, tpb, stream, sharedmem)
 
     def _compile(self) -> None:
         """Compile for the signature at once, as numba does."""

@@ -20,15 +20,14 @@ from pathlib import PurePosixPath
 from typing import IO, cast
 
 from grader.batch.problems import Problem, printable
-from grader.batch.tree import Entry, is_clutter
+from grader.batch.tree import Entry, archive_stem, is_clutter
 from grader.source import LARGEST
 
-__all__ = ["archive_stem", "expand"]
+__all__ = ["expand"]
 
 MOST_MEMBERS = 20_000
 MOST_BYTES = 512 * 1024 * 1024
 DEEPEST_ARCHIVE = 2
-_SUFFIXES = (".tar.gz", ".tar.bz2", ".tar.xz", ".tgz", ".tbz2", ".txz", ".tar", ".zip")
 
 
 class _Refused(Exception):
@@ -52,15 +51,6 @@ class _Bounded(io.RawIOBase):
             raise _Refused(f"it unpacks to more than {MOST_BYTES // 2**20} MiB")
         view[: len(data)] = data
         return len(data)
-
-
-def archive_stem(name: str) -> str | None:
-    """Give an archive's name without its suffix, or None where the name is no archive's."""
-    lower = name.casefold()
-    for suffix in _SUFFIXES:
-        if lower.endswith(suffix) and len(name) > len(suffix):
-            return name[: -len(suffix)]
-    return None
 
 
 def expand(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Annotated, Literal
@@ -64,11 +64,11 @@ class Assignment:
     zone: tzinfo = UTC
     deadline: datetime | None = None
     deadlines: tuple[tuple[str, datetime], ...] = ()
-    late: Late = Late()
+    late: Late = field(default_factory=Late)
     feedback: Level = "full"
     release: datetime | None = None
     hint_level: int = 1
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     def deadline_of(self, exercise: str) -> datetime | None:
         """Give the deadline of one exercise: its own, else the assignment's."""
@@ -105,7 +105,9 @@ def _checked(file: TypedYaml, written: AssignmentFile, known: tuple[str, ...]) -
         ) from None
     for index, name in enumerate(written.exercises):
         if name not in known:
-            raise file.error(("exercises", index), f"no rubric is named {name!r}; there are {', '.join(known)}")
+            raise file.error(
+                ("exercises", index), f"no rubric is named {name!r}; there are {', '.join(known)}"
+            )
     chosen = written.exercises or known
     for name in written.deadlines:
         if name not in chosen:

@@ -14,7 +14,8 @@ __all__ = ["Journal"]
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS gradings (
-    key TEXT PRIMARY KEY, exercise TEXT NOT NULL, settled INTEGER NOT NULL, seconds REAL NOT NULL, report BLOB NOT NULL
+    key TEXT PRIMARY KEY, exercise TEXT NOT NULL, settled INTEGER NOT NULL, seconds REAL NOT NULL,
+    report BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS handins (
     student TEXT NOT NULL, exercise TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL,
@@ -48,7 +49,9 @@ class Journal:
         """Give a note, made with ``value`` where there is none yet."""
         with self._told("written"):
             self._connection.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (name, value))
-            return str(self._connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()[0])
+            return str(
+                self._connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()[0]
+            )
 
     def note(self, name: str, value: str) -> None:
         """Set a note."""
@@ -92,7 +95,9 @@ class Journal:
             self._connection.execute("DELETE FROM handins")
             self._connection.executemany("INSERT OR REPLACE INTO handins VALUES (?, ?, ?, ?)", rows)
 
-    def keys_of(self, student: str | None = None, exercise: str | None = None) -> dict[tuple[str, str, str], str]:
+    def keys_of(
+        self, student: str | None = None, exercise: str | None = None
+    ) -> dict[tuple[str, str, str], str]:
         """Give the keys of some hand-ins by (student, exercise, path)."""
         with self._told("read"):
             rows = self._connection.execute(

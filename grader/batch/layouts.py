@@ -49,7 +49,7 @@ class Catalogue:
             return None
         exact = self.files.get(f"{match['stem']}{match['suffix']}".casefold())
         number = int(match["browser"] or match["canvas"] or match["copy"] or 0)
-        if exact is None and " - Copy" in file_name:
+        if " - Copy" in file_name:
             number += 1
         return None if exact is None else (exact, number)
 
@@ -119,7 +119,7 @@ def _flat(file_name: str, catalogue: Catalogue) -> Placed | None:
 
 
 def _of_folder(folders: tuple[str, ...], file_name: str, catalogue: Catalogue) -> str | None:
-    """nbgrader's ``STUDENT/ASSIGNMENT/any.py``, where the assignment has an exercise's name."""
+    """The exercise of nbgrader's ``STUDENT/ASSIGNMENT/any.py``, where the assignment is named after one."""
     suffix = file_name[file_name.rfind(".") :] if "." in file_name else ""
     for folder in reversed(folders):
         exercise = catalogue.files.get(f"{folder}{suffix}".casefold())

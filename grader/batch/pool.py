@@ -39,9 +39,16 @@ class WorkerPool(Executor):
     """``workers`` processes that grade. ``submit`` takes ``grade_bytes`` alone: bytes in, JSON out."""
 
     def __init__(
-        self, workers: int, *, seconds: float = 60.0, memory_mb: int = 4096, module: str = "grader.batch.worker"
+        self,
+        workers: int,
+        *,
+        seconds: float = 60.0,
+        memory_mb: int = 4096,
+        may_run: bool = False,
+        module: str = "grader.batch.worker",
     ) -> None:
-        self._seconds, self._memory_mb, self._module = seconds, memory_mb, module
+        self._seconds = seconds
+        self._start = (module, seconds, memory_mb, may_run)
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._closed = False
         self._ending = threading.Event()
@@ -81,7 +88,7 @@ class WorkerPool(Executor):
                 continue
             try:
                 if worker is None:
-                    worker = _Worker(self._module, self._seconds, self._memory_mb)
+                    worker = _Worker(*self._start)
                 future.set_result(worker.ask(payload, self._seconds, self._ending))
             except Exception as error:  # noqa: BLE001 - it belongs to whoever waits for the future
                 if worker is not None:
@@ -95,11 +102,13 @@ class WorkerPool(Executor):
 class _Worker:
     """One worker process and the pipes to it."""
 
-    def __init__(self, module: str, seconds: float, memory_mb: int) -> None:
+    def __init__(self, module: str, seconds: float, memory_mb: int, may_run: bool) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TILEGRADE_")}
         environment |= {
             "TILEGRADE_WORKER_MB": str(memory_mb),
             "TILEGRADE_WORKER_SECONDS": str(seconds),
+            # The right to start a child, which a worker otherwise gives up.
+            "TILEGRADE_WORKER_RUNS": "1" if may_run else "",
             # One thread each: the pool is the parallelism, and sums keep their order.
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",

@@ -50,7 +50,9 @@ def _of_file(path: Path) -> bytes:
 def _strong(key: bytes, source: str) -> bytes:
     """Refuse a key whose characters cannot hold 128 bits."""
     text = set(key.decode("latin-1"))
-    bits = len(key) * (4.0 if text <= set(string.hexdigits) else 6.0 if text <= set(string.printable) else 8.0)
+    bits = len(key) * (
+        4.0 if text <= set(string.hexdigits) else 6.0 if text <= set(string.printable) else 8.0
+    )
     if bits < LEAST_BITS or len(text) < 8:
         raise BatchError(
             f"{source}: the private key holds fewer than {LEAST_BITS} bits; "

@@ -8,7 +8,9 @@ from grader.reporters.classroom import Problem
 
 __all__ = ["BatchError", "Problem", "printable"]
 
-_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 
 
 class BatchError(Exception):
@@ -16,7 +18,7 @@ class BatchError(Exception):
 
 
 def printable(text: str) -> str:
-    """Write a name so that it can stand on any line: control and invisible characters as ``\\xNN``."""
+    """Write a name so that it can stand on any line: control and invisible characters as their codes."""
     return _HIDDEN.sub(lambda match: _escaped(match.group()), text)
 
 

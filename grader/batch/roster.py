@@ -71,7 +71,10 @@ def read_roster(path: Path) -> Roster:
 def _columns(path: Path, header: list[str]) -> dict[str, int]:
     headings = [heading.strip().casefold() for heading in header]
     found = {
-        key: headings.index(name) for key, names in _COLUMNS.items() for name in reversed(names) if name in headings
+        key: headings.index(name)
+        for key, names in _COLUMNS.items()
+        for name in reversed(names)
+        if name in headings
     }
     if "id" not in found:
         seen = ", ".join(printable(heading) for heading in headings) or "nothing"

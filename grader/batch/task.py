@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import numpy as np
 
 from grader import __version__, exercises
-from grader.batch.problems import BatchError
 from grader.batch.private_key import key_mark
+from grader.batch.problems import BatchError
 from grader.records import Report
 from grader.reporters import json as report_json
 
@@ -37,7 +38,10 @@ class Bundle(msgspec.Struct, frozen=True):
 
 
 class Task(msgspec.Struct, frozen=True):
-    """One grading to do. ``key`` is the instructor's; it travels over pipes and encrypted links alone."""
+    """One grading to do. ``key`` is the instructor's; it travels over pipes and encrypted links alone.
+
+    ``run`` says whether the kernel is executed too: in a sandbox, or bare for whoever asked for that.
+    """
 
     bundle: Bundle
     submission: bytes
@@ -45,6 +49,7 @@ class Task(msgspec.Struct, frozen=True):
     hint_level: int = 1
     seconds: float = 60.0
     memory_mb: int = 4096
+    run: Literal["", "sandbox", "bare"] = ""
 
     def __repr__(self) -> str:
         """Name the exercise and the size: a task ends up in other people's logs."""
@@ -80,7 +85,7 @@ def engine_mark() -> str:
 
 def task_key(task: Task) -> str:
     """Give the key of a grading: equal keys, equal reports."""
-    parts = (engine_mark(), task.bundle.mark, key_mark(task.key), str(task.hint_level))
+    parts = (engine_mark(), task.bundle.mark, key_mark(task.key), str(task.hint_level), task.run)
     digest = hashlib.sha256("\0".join(parts).encode())
     digest.update(b"\0" + hashlib.sha256(task.submission).digest())
     return digest.hexdigest()

@@ -11,9 +11,11 @@ from pathlib import Path
 from grader.batch.problems import BatchError, Problem, printable
 from grader.source import LARGEST
 
-__all__ = ["Entry", "is_clutter", "walk"]
+__all__ = ["Entry", "archive_stem", "is_clutter", "walk"]
 
 DEEPEST = 12
+LARGEST_ARCHIVE = 1024**3
+_SUFFIXES = (".tar.gz", ".tar.bz2", ".tar.xz", ".tgz", ".tbz2", ".txz", ".tar", ".zip")
 MOST_ENTRIES = 200_000
 _CLUTTER = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini", "__pycache__", ".git", ".ipynb_checkpoints"}
 
@@ -22,7 +24,7 @@ _CLUTTER = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini", "__pycache__", 
 class Entry:
     """One regular file. ``parts`` are its names from the root down; ``modified`` is in seconds since 1970.
 
-    ``read`` gives its bytes, one more than ``LARGEST`` at most, which is enough to refuse it.
+    ``read`` gives its bytes: of a submission one more than ``LARGEST`` at most, which is enough to refuse it.
     """
 
     parts: tuple[str, ...]
@@ -40,6 +42,15 @@ def is_clutter(name: str) -> bool:
     return name.casefold() in _CLUTTER or name.startswith("._")
 
 
+def archive_stem(name: str) -> str | None:
+    """Give an archive's name without its suffix, or None where the name is no archive's."""
+    lower = name.casefold()
+    for suffix in _SUFFIXES:
+        if lower.endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return None
+
+
 def walk(root: Path) -> Iterator[Entry | Problem]:
     """Give the files below a folder, sorted by name; what is no file or folder is a problem.
 
@@ -48,9 +59,7 @@ def walk(root: Path) -> Iterator[Entry | Problem]:
     BatchError
         The folder cannot be read, or holds more than ``MOST_ENTRIES`` files.
     """
-    count = 0
-    for item in _walk(root, ()):
-        count += 1
+    for count, item in enumerate(_walk(root, ()), start=1):
         if count > MOST_ENTRIES:
             raise BatchError(f"{root}: more than {MOST_ENTRIES:,} files; is this the folder of submissions?")
         yield item
@@ -96,6 +105,6 @@ def _reader(path: Path) -> Callable[[], bytes]:
         with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError(0, "no longer a regular file")
-            return file.read(LARGEST + 1)
+            return file.read(LARGEST + 1 if archive_stem(path.name) is None else LARGEST_ARCHIVE + 1)
 
     return read

@@ -27,7 +27,7 @@ LONGEST_FRAME = 64 * 1024 * 1024
 
 
 def grade_bytes(payload: bytes) -> bytes:
-    """Grade one task: MessagePack in, a report's JSON out. Times stay out of it, so equal tasks give equal bytes."""
+    """Grade one task: MessagePack in, a report's JSON out, the same bytes each time since times stay out."""
     task = msgspec.msgpack.decode(payload, type=Task)
     with tempfile.TemporaryDirectory(prefix="tilegrade-") as folder:
         report = grade_task(task, Path(folder))
@@ -54,7 +54,26 @@ def grade_task(task: Task, folder: Path) -> Report:
         )
     finally:
         os.chdir(before)
-    return _without_memory(report, task)
+    report = _without_memory(report, task)
+    return report if not task.run or report.kind != "kernel" else _run_too(report, task)
+
+
+def _run_too(report: Report, task: Task) -> Report:
+    """Execute the kernel as well. Nothing runs bare for want of a sandbox: that has to be asked for."""
+    from grader.batch.execution import Executed, execute, with_execution
+    from grader.batch.sandbox import Limits, find_sandbox
+    from grader.rubric.load import load_text
+
+    sandbox = find_sandbox() if task.run == "sandbox" else None
+    if task.run == "sandbox" and sandbox is None:
+        return with_execution(report, Executed(0, 0, "there is no sandbox here"), sandboxed=True, ran=False)
+    if not report.settings and report.outcome is not Outcome.PASS:
+        return report
+    rubric = load_text(task.bundle.rubric, exercise=task.bundle.exercise)
+    source = task.submission.decode("utf-8-sig", "replace")
+    limits = Limits(seconds=task.seconds * 0.6)
+    executed = execute(rubric, source, report.settings, sandbox, key=task.key or b"", limits=limits)
+    return with_execution(report, executed, sandboxed=sandbox is not None)
 
 
 def _lay_out(bundle: Bundle, folder: Path) -> Path:
@@ -70,7 +89,9 @@ def _lay_out(bundle: Bundle, folder: Path) -> Path:
 
 def _without_memory(report: Report, task: Task) -> Report:
     """Out of memory under the batch's own limit is a limit reached, not a fault of the grader."""
-    if report.fault is None or not report.fault.summary.startswith(("MemoryError", "numpy._core._exceptions._Array")):
+    if report.fault is None or not report.fault.summary.startswith(
+        ("MemoryError", "numpy._core._exceptions._Array")
+    ):
         return report
     reason = f"the grading needed more than {task.memory_mb} MB of memory and was stopped"
     return replace(report, outcome=Outcome.CANNOT_JUDGE, reason=reason, fault=None)
@@ -104,7 +125,8 @@ def serve(grade_one: Callable[[bytes], bytes] = grade_bytes) -> None:
     os.dup2(2, 1)
     import grader.grade_kernel  # noqa: F401 - warm before the first task
 
-    forbid_processes()
+    if not os.environ.get("TILEGRADE_WORKER_RUNS"):
+        forbid_processes()
     write_frame(replies, b"ready")
     while (payload := read_frame(sys.stdin.buffer)) is not None:
         grant_seconds(seconds)

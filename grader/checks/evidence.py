@@ -13,6 +13,7 @@ from math import prod
 
 from grader.checks.launch_config import returned_grid
 from grader.checks.launching import Launcher, Trial
+from grader.checks.places import function_node, shared_declaration
 from grader.checks.traffic import traffic_findings
 from grader.checks.wrong_result import result_findings
 from grader.records import Finding, Severity
@@ -65,7 +66,10 @@ def settle(launcher: Launcher, trial: Trial) -> tuple[Finding, ...]:
     for finding in trial.findings:
         raised = wrong and finding.name in RAISED_WHERE_WRONG
         judged = replace(finding, severity="error") if raised else finding
-        settled.append(_at_the_grid(launcher, judged) if finding.name == "grid-too-small" else judged)
+        if finding.name != "grid-too-small":
+            settled.append(_placed(launcher, judged))
+        elif _falls_short(launcher, trial, finding):
+            settled.append(_at_the_grid(launcher, judged))
     return tuple(settled)
 
 
@@ -83,6 +87,13 @@ def collect(launcher: Launcher, checks: Checks, trials: Sequence[Trial]) -> tupl
     """Every finding of the suite, folded; the order is that of the exemplars' severity, not of causes."""
     pairs = [(trial, finding) for trial in trials for finding in settle(launcher, trial)]
     blamed = {id(trial) for trial, finding in pairs if finding.severity == "error"}
+    not_positive = any(finding.facts.get("rule") == "not-positive" for _, finding in pairs)
+    # The rounding that leaves small shapes without a block leaves larger ones with too few; and where the
+    # grid falls short on some shapes only of those where indices do, the kernel's indices are at fault.
+    if not_positive or _indices_fall_short(launcher, trials):
+        pairs = [(trial, finding) for trial, finding in pairs if finding.name != "grid-too-small"]
+    if not not_positive:
+        blamed = {id(trial) for trial, finding in pairs if finding.severity == "error"}
     failing = sorted((trial for trial in trials if trial.failed_pass is not None), key=_telling)
     unexplained = [trial for trial in failing if id(trial) not in blamed]
     pairs += result_findings(launcher, unexplained)
@@ -117,6 +128,39 @@ def _fold(group: list[tuple[Trial, Finding]]) -> Seen:
 
 def _telling(trial: Trial) -> tuple[bool, int]:
     return not trial.shape.shown, prod(trial.shape.dims.values())
+
+
+def _indices_fall_short(launcher: Launcher, trials: Sequence[Trial]) -> bool:
+    found = [(trial, one) for trial in trials for one in trial.findings if one.name == "grid-too-small"]
+    short = [_falls_short(launcher, trial, finding) for trial, finding in found]
+    return any(short) and not all(short)
+
+
+def _falls_short(launcher: Launcher, trial: Trial, finding: Finding) -> bool:
+    """Whether the student's own launch has too few threads along the axis; otherwise the kernel errs."""
+    config, axis, size = trial.config, finding.facts.get("axis"), finding.counts.get("size", 0)
+    if launcher.kernel.launch.from_ is None or config is None or not isinstance(axis, int):
+        return False
+    threads = [blocks * width for blocks, width in zip(config.grid, config.block, strict=False)]
+    # The last axis of an array is walked along x, the one before it along y.
+    outputs = [launcher.kernel.args[name] for name in launcher.kernel.outputs]
+    along = max(len(arg.shape) for arg in outputs) - 1 - axis
+    short = along < len(threads) and threads[along] < size
+    return short and finding.counts.get("reached") in threads
+
+
+def _placed(launcher: Launcher, finding: Finding) -> Finding:
+    """A finding about the launch as a whole, at the line that asks for what the device does not have."""
+    if finding.primary is not None:
+        return finding
+    program = launcher.program
+    if finding.name == "shared-memory-too-large":
+        function = function_node(program, launcher.kernel.name)
+        declared = shared_declaration(function) if function is not None else None
+        return finding if declared is None else replace(finding, primary=program.span(declared))
+    if finding.name == "block-too-large" and launcher.kernel.launch.from_ is not None:
+        return replace(finding, primary=returned_grid(program, launcher.kernel.launch.from_, "block"))
+    return finding
 
 
 def _at_the_grid(launcher: Launcher, finding: Finding) -> Finding:

@@ -85,6 +85,7 @@ def _exact_guesses(product: Product) -> Iterator[tuple[Guess, Array]]:
     yield from _repeated(product, reference)
     yield from _transposed(product, reference)
     yield Guess("accumulated-into-output", "added"), product.old + reference
+    yield Guess("accumulated-into-output", "added-every-tile"), product.old + _running_sums(product)
     yield Guess("precision-loss", "half-precision"), reference.astype(np.float16).astype(np.float64)
     yield from _displaced(product, reference)
 
@@ -133,6 +134,14 @@ def _repeated(product: Product, reference: Array) -> Iterator[tuple[Guess, Array
         Guess("repeated-k-tail", "last-product-twice", (depth - 1, depth - 1)),
         reference + left[:, -1:] @ right[-1:],
     )
+
+
+def _running_sums(product: Product) -> Array:
+    """What is added in all by a kernel that adds its sum so far once for every k-tile."""
+    depth, tile = product.left.shape[1], product.tile
+    ends = [min(start + tile, depth) for start in range(0, depth, tile)]
+    sums: Array = np.sum([product.left[:, :end] @ product.right[:end] for end in ends], axis=0)
+    return sums
 
 
 def _transposed(product: Product, reference: Array) -> Iterator[tuple[Guess, Array]]:

@@ -53,14 +53,17 @@ def student_config(
     return Config(axes[0], axes[1]), ()
 
 
-def returned_grid(program: Program, name: str) -> Span | None:
-    """Where the function says how many blocks there are: the value bound to ``grid``, else its return."""
+def returned_grid(program: Program, name: str, part: str = "grid") -> Span | None:
+    """Where the function says how many blocks there are: the value bound to ``grid``, else its return.
+
+    ``part`` may be "block" for the value bound to that name.
+    """
     node = function_node(program, name)
     if node is None:
         return None
     for statement in ast.walk(node):
         if isinstance(statement, ast.Assign) and any(
-            isinstance(t, ast.Name) and t.id == "grid" for t in statement.targets
+            isinstance(t, ast.Name) and t.id == part for t in statement.targets
         ):
             return program.span(statement.value)
     return _return_span(program, node)

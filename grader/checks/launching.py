@@ -22,6 +22,9 @@ __all__ = ["STOPPING", "Launcher", "Pass", "Trial"]
 
 Mask = npt.NDArray[np.bool_]
 
+#: Operations that one launch may take. The largest of a correct solution takes some 6,000.
+FUEL = 60_000
+
 #: Findings that every shape would repeat, so that the first is enough.
 STOPPING = frozenset(
     {
@@ -86,7 +89,13 @@ class Trial:
     @property
     def stopped(self) -> bool:
         """Whether the launch ended in a finding that every shape would repeat."""
-        return any(finding.severity == "error" and finding.name in STOPPING for finding in self.findings)
+        return any(
+            finding.severity == "error"
+            and finding.name in STOPPING
+            # A grid that has no block for a small shape may serve a larger one.
+            and finding.facts.get("rule") != "not-positive"
+            for finding in self.findings
+        )
 
 
 @dataclass(slots=True)
@@ -143,14 +152,16 @@ class Launcher:
         block = tuple(int(evaluate(str(axis), names)) for axis in spec.block)
         return Config(grid, block), ()
 
-    def launch(self, shape: Shape, config: Config, *, exact: bool) -> Pass | None:
+    def launch(self, shape: Shape, config: Config, *, exact: bool, schedule: str = "lockstep") -> Pass | None:
         """One launch; None where exact arithmetic is asked for and the shape cannot give it."""
         arguments = self._arguments(shape, exact)
         if exact and not is_exact(self.kernel, arguments):
             return None
-        return self.launch_with(arguments, shape, config)
+        return self.launch_with(arguments, shape, config, schedule)
 
-    def launch_with(self, arguments: Arguments, shape: Shape, config: Config) -> Pass:
+    def launch_with(
+        self, arguments: Arguments, shape: Shape, config: Config, schedule: str = "lockstep"
+    ) -> Pass:
         """One launch with given arguments."""
         after = arguments.fresh()
         names = {**self.constants, **shape.dims}
@@ -162,6 +173,8 @@ class Launcher:
             args=tuple(after.values()),
             shared_bytes=int(evaluate(str(self.kernel.shared_bytes), names)),
             device=self.device,
+            fuel=FUEL,
+            schedule=schedule,
         )
         return Pass(arguments, after, wrong_elements(self.kernel, arguments, after), run)
 

@@ -13,10 +13,12 @@ __all__ = [
     "enclosing_loops",
     "function_node",
     "header_span",
+    "innermost_loop",
     "k_loop",
     "loads_of",
     "parameters",
     "parents_of",
+    "shared_declaration",
     "stores_to",
 ]
 
@@ -44,18 +46,28 @@ def base_name(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def stores_to(function: ast.FunctionDef, array: str) -> list[ast.Subscript]:
-    """The subscripts that store to that array, in the order of the text."""
-    return sorted(
-        (
-            node
-            for node in ast.walk(function)
-            if isinstance(node, ast.Subscript)
-            and isinstance(node.ctx, ast.Store)
-            and base_name(node) == array
-        ),
-        key=lambda node: (node.lineno, node.col_offset),
-    )
+def stores_to(function: ast.FunctionDef, array: str) -> list[ast.expr]:
+    """The subscripts that store to that array and the atomic operations on it, in the order of the text."""
+    found: list[ast.expr] = []
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(ctx=ast.Store()) if base_name(node) == array:
+                found.append(node)
+            case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="atomic")), args=[target, *_]):
+                if base_name(target) == array:
+                    found.append(node)
+    return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+
+def shared_declaration(function: ast.FunctionDef) -> ast.Call | None:
+    """The first shared array that the kernel declares."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="shared"), attr="array")):
+                return node
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="shared"), attr="array")):
+                return node
+    return None
 
 
 def loads_of(function: ast.FunctionDef, array: str) -> list[ast.Subscript]:
@@ -96,6 +108,12 @@ def k_loop(function: ast.FunctionDef, inputs: tuple[str, ...]) -> Loop | None:
             if loops:
                 return loops[-1]
     return None
+
+
+def innermost_loop(loop: Loop) -> Loop:
+    """The last of the loops nested in this one that holds no other, or the loop itself."""
+    inner = [node for node in ast.walk(loop) if isinstance(node, Loop)]
+    return inner[-1]
 
 
 def header_span(program: Program, loop: Loop) -> Span:

@@ -37,7 +37,7 @@ def count_products(
     """How often each product A[i, k] * B[k, j] is in the output's ``element``, for k = 0 ... K - 1.
 
     ``names`` are the left and right input and the output. None where the launches are too many, or
-    give no whole digits (a value that is undefined, or a product counted more than three times).
+    give no digits that account for the wrong value (one that is undefined, or holds other products).
     """
     roles = _Roles(*names)
     pristine = trial.passes[0].arguments
@@ -53,7 +53,20 @@ def count_products(
             return None
         for place in range(width):
             counts[start + place] = int(value) // BASE**place % BASE
-    return counts
+    # Every product once, and yet a wrong sum: its products come from another row or column.
+    known = bool((counts == 1).all()) or _accounts_for(counts, trial, roles, element)
+    return counts if known else None
+
+
+def _accounts_for(
+    counts: npt.NDArray[np.int64], trial: Trial, roles: _Roles, element: tuple[int, int]
+) -> bool:
+    """Whether so many of each product make up the wrong value; sums of other things do not."""
+    one = trial.passes[0]
+    row, column = element
+    left = np.asarray(one.arguments.values[roles.left][row], np.float64)
+    right = np.asarray(one.arguments.values[roles.right][:, column], np.float64)
+    return float(np.sum(counts * left * right)) == float(one.after[roles.out][element])
 
 
 def _digits(pristine: Arguments, roles: _Roles, start: int, width: int) -> Arguments:

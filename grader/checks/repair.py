@@ -17,6 +17,7 @@ from grader.checks.evidence import Seen
 from grader.checks.launching import Launcher, Trial
 from grader.checks.repairs import Repair, index_swaps, repairs_for
 from grader.checks.rewrite import Edit
+from grader.checks.warp_orders import RACES, Shown, show_race
 from grader.records import Finding
 
 __all__ = ["Confirmed", "confirm"]
@@ -46,10 +47,14 @@ _SHOWS_SWAP = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """The causes that an experiment confirmed, one or two, with the repairs that were made."""
+    """The causes that an experiment confirmed, with the repairs that were made: together they mend all.
+
+    ``shown`` is what the orders of the warps gave, for a race.
+    """
 
     findings: tuple[Finding, ...]
     repairs: tuple[Repair, ...]
+    shown: Shown | None = None
 
 
 @dataclass(slots=True)
@@ -77,8 +82,17 @@ def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen])
             continue
         tried.add(mark)
         if _mends(launcher.with_program(edit.program()), ordered, budget):
-            return Confirmed(tuple(findings), tuple(repairs))
+            shown = _shown(launcher, edit, findings, causes)
+            return Confirmed(tuple(findings), tuple(repairs), shown)
     return None
+
+
+def _shown(
+    launcher: Launcher, edit: Edit, findings: Sequence[Finding], causes: Sequence[Seen]
+) -> Shown | None:
+    """For a race: a barrier removes the very finding that it is to mend, so the result has to show it too."""
+    racing = [cause for cause in causes if cause.finding is findings[0] and cause.finding.name in RACES]
+    return show_race(launcher, edit.program(), racing[0].trials) if racing else None
 
 
 def _in_order(trials: Sequence[Trial]) -> list[Trial]:
@@ -112,7 +126,7 @@ def _together(options: list[tuple[Finding, list[Repair]]]) -> Iterator[tuple[lis
     """One repair of each finding of a name; findings that one place mends count once."""
     able = {(repairs[0].code, repairs[0].line): (one, repairs[0]) for one, repairs in options if repairs}
     if len(able) > 1:
-        yield [one for one, _ in able.values()][:1], [repair for _, repair in able.values()]
+        yield [one for one, _ in able.values()], [repair for _, repair in able.values()]
 
 
 def _swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[list[Finding], list[Repair]]]:

@@ -36,7 +36,10 @@ def repairs_for(launcher: Launcher, finding: Finding) -> list[Repair]:
         case "divergent-barrier":
             return [Repair("lift-barrier", line, lambda edit: edit.lift_barrier(primary))]
         case "exit-before-barrier":
-            return [Repair("keep-threads", line, lambda edit: edit.keep_threads(primary))]
+            return [
+                Repair("keep-threads", line, lambda edit: edit.keep_threads(primary)),
+                Repair("keep-threads", line, lambda edit: edit.keep_threads(primary, loads=True)),
+            ]
         case "stale-shared-read" | "uninitialised-shared-read" if secondary is not None:
             return [Repair("fill-zero", secondary.line, lambda edit: edit.fill_zero(secondary))]
         case "out-of-bounds-write":

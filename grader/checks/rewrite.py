@@ -10,7 +10,8 @@ import ast
 import copy
 from collections.abc import Iterator
 
-from grader.checks.places import base_name, function_node, parents_of
+from grader.checks.guards import StoresGuarded, is_barrier, within
+from grader.checks.places import function_node, parents_of
 from grader.records import Span
 from grader.simt import Program
 
@@ -168,10 +169,11 @@ class Edit:
             return False
         return self.replace(load, ast.IfExp(within(load), load, ast.Constant(0)))
 
-    def keep_threads(self, leaving: Span | None) -> bool:
-        """Turn ``if test: return`` into a guard of every later store of a value to an array.
+    def keep_threads(self, leaving: Span | None, *, loads: bool = False) -> bool:
+        """Turn ``if test: return`` into a guard of every later store to a global array.
 
-        Stores to shared memory write zero for the threads that used to leave.
+        The threads that used to leave then do their share of the loads, whose own guards see to the
+        edges. With ``loads`` they put zeros into shared memory instead, for kernels without such guards.
         """
         node = self.at(leaving, ast.Return, ast.If)
         branch = node if isinstance(node, ast.If) else self._parents.get(node) if node is not None else None
@@ -184,9 +186,10 @@ class Edit:
         live = "_inside_"
         block[place] = ast.Assign([ast.Name(live, ast.Store())], ast.UnaryOp(ast.Not(), branch.test))
         parameters = {arg.arg for arg in self.kernel.args.args}
+        guarded = StoresGuarded(live, parameters, loads)
         for statement in block[place + 1 :]:
-            _Guarded(live, parameters).visit(statement)
-        block[place + 1 :] = [_Guarded(live, parameters).top(one) for one in block[place + 1 :]]
+            guarded.visit(statement)
+        block[place + 1 :] = [guarded.top(one) for one in block[place + 1 :]]
         return True
 
     # -- expressions ---------------------------------------------------------------------------
@@ -210,54 +213,3 @@ class Edit:
             return False
         index.elts.reverse()
         return True
-
-
-class _Guarded(ast.NodeTransformer):
-    """Puts array stores under the test of a name."""
-
-    def __init__(self, live: str, parameters: set[str]) -> None:
-        self.live = live
-        self.parameters = parameters
-
-    def top(self, node: ast.stmt) -> ast.stmt:
-        """The guarded form of a statement at the level of the return itself."""
-        return self._guard(node) if isinstance(node, ast.Assign | ast.AugAssign) else node
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        for name in ("body", "orelse"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                for statement in block:
-                    self.visit(statement)
-                setattr(node, name, [self.top(one) for one in block])
-        return node
-
-    def _guard(self, node: ast.Assign | ast.AugAssign) -> ast.stmt:
-        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        if not isinstance(target, ast.Subscript):
-            return node
-        other: Block = []
-        if base_name(target) not in self.parameters and isinstance(node, ast.Assign):
-            other = [ast.Assign([copy.deepcopy(target)], ast.Constant(0))]
-        return ast.If(ast.Name(self.live, ast.Load()), [node], other)
-
-
-def is_barrier(node: ast.Expr) -> bool:
-    """Whether a statement is a call of ``syncthreads``, however it is imported."""
-    match node.value:
-        case ast.Call(func=ast.Attribute(attr="syncthreads")) | ast.Call(func=ast.Name(id="syncthreads")):
-            return True
-    return False
-
-
-def within(subscript: ast.Subscript) -> ast.expr:
-    """The test that each index is at least zero and below its axis's extent."""
-    index = subscript.slice
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    tests: list[ast.expr] = []
-    for axis, part in enumerate(parts):
-        shape = ast.Attribute(copy.deepcopy(subscript.value), "shape", ast.Load())
-        extent = ast.Subscript(shape, ast.Constant(axis), ast.Load())
-        below = ast.Compare(copy.deepcopy(part), [ast.Lt()], [extent])
-        tests += [ast.Compare(copy.deepcopy(part), [ast.GtE()], [ast.Constant(0)]), below]
-    return ast.BoolOp(ast.And(), tests)

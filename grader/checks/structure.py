@@ -39,7 +39,8 @@ def constants_of(
 ) -> tuple[dict[str, int], tuple[Finding, ...]]:
     """The submission's constants, and ``bad-launch-config`` for one without an allowed value.
 
-    Such a finding has the facts rule ("constant"), name, got (its text) and allowed.
+    Such a finding has the facts rule ("constant"), name, got (its text) and allowed. A value that
+    the scalar interpreter cannot follow is an ``unsupported-construct``.
     """
     values: dict[str, int] = {}
     findings: list[Finding] = []
@@ -52,7 +53,12 @@ def constants_of(
             values[name] = value
             continue
         place = _assignment(program.tree, name)
-        facts: dict[str, Fact] = {"rule": "constant", "name": name, "allowed": choices}
+        if value is None and place is not None:
+            code = ast.unparse(place.value)
+            facts: dict[str, Fact] = {"construct": code, "name": name}
+            findings.append(Finding("unsupported-construct", "error", program.span(place.value), facts=facts))
+            continue
+        facts = {"rule": "constant", "name": name, "allowed": choices}
         if place is not None:
             facts["got"] = ast.unparse(place.value)
         span = program.span(place) if place is not None else None

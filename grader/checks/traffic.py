@@ -10,7 +10,6 @@ the numerator is what the product needs, not what the kernel does.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from grader.checks.launching import Launcher, Trial
 from grader.checks.places import enclosing_loops, function_node, loads_of, parents_of
@@ -20,6 +19,8 @@ from grader.rubric.expressions import evaluate
 from grader.rubric.model import Bound, Checks
 
 __all__ = ["TRAFFIC", "intensity", "sectors_per_request", "traffic_findings"]
+
+SECTOR_BYTES = 32
 
 #: Judged on one family of shapes, so that nothing follows for the others.
 TRAFFIC = frozenset({"low-arithmetic-intensity", "no-shared-reuse", "uncoalesced-access"})
@@ -63,7 +64,7 @@ def traffic_findings(
         for trial in _judged(trials, bound):
             figure = sectors_per_request(trial)
             if figure is not None and misses(bound, figure, launcher.constants):
-                found.extend((trial, finding) for finding in _uncoalesced(launcher, trial))
+                found.append((trial, _uncoalesced(launcher, trial)))
                 break
     return found
 
@@ -116,22 +117,14 @@ def _innermost_load(launcher: Launcher, array: str | None) -> Span | None:
     return launcher.program.span(deepest)
 
 
-def _uncoalesced(launcher: Launcher, trial: Trial) -> list[Finding]:
-    """The machine's own notes on that launch, as errors; without any, one for the launch as a whole."""
-    notes = [one for one in trial.findings if one.name == "uncoalesced-access"]
-    loads = [one for one in notes if _is_load(launcher, one)] or notes
-    if loads:
-        return [replace(one, severity="error") for one in loads]
-    counters = trial.passes[0].run.counters
-    counts = {"requests": int(counters.global_load_requests), "sectors": int(counters.global_load_sectors)}
-    array = _most_loaded(launcher, trial)
-    return [Finding("uncoalesced-access", "error", primary=_innermost_load(launcher, array), counts=counts)]
-
-
-def _is_load(launcher: Launcher, finding: Finding) -> bool:
-    function = function_node(launcher.program, launcher.kernel.name)
-    array = finding.facts.get("array")
-    if function is None or not isinstance(array, str) or finding.primary is None:
-        return False
-    lines = {node.lineno for node in loads_of(function, array)}
-    return finding.primary.line in lines
+def _uncoalesced(launcher: Launcher, trial: Trial) -> Finding:
+    """The load of the array with the most sectors per request. ``ideal_sectors`` is its bytes over 32."""
+    per_array = trial.passes[0].run.counters.per_array
+    known = {own_name(launcher, name) for name, arg in launcher.kernel.args.items() if arg.role == "array"}
+    loaded = {name: one for name, one in per_array.items() if name in known and one.load_requests}
+    array = max(loaded, key=lambda name: loaded[name].load_sectors / loaded[name].load_requests)
+    one = loaded[array]
+    counts = {"requests": int(one.load_requests), "sectors": int(one.load_sectors)}
+    facts: dict[str, Fact] = {"array": array, "ideal_sectors": one.load_bytes / SECTOR_BYTES}
+    place = _innermost_load(launcher, array)
+    return Finding("uncoalesced-access", "error", primary=place, counts=counts, facts=facts)

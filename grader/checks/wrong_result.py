@@ -12,16 +12,22 @@ unwritten-output; for k-ranges ``first``, ``last``, ``size`` (K) and ``times``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from grader.checks.hypotheses import Guess, Product, matching
+from grader.checks.k_range import K_RANGE, counted
 from grader.checks.launching import Launcher, Pass, Trial
-from grader.checks.places import function_node, header_span, k_loop, parameters, stores_to
-from grader.checks.provenance import count_products, ranges
+from grader.checks.places import (
+    function_node,
+    header_span,
+    innermost_loop,
+    k_loop,
+    parameters,
+    stores_to,
+)
 from grader.checks.result import tolerance
 from grader.records import Fact, Finding, Slot, Span
 from grader.rubric.reference import matrix_product
@@ -30,9 +36,8 @@ __all__ = ["own_name", "result_findings"]
 
 Mask = npt.NDArray[np.bool_]
 
-#: Rules whose cause is where the k-loop runs, not where the output is stored.
-_K_RANGE = frozenset({"dropped-k-tail", "repeated-k-tail"})
-_COUNTED = _K_RANGE | {"wrong-result"}
+#: Names that may hold on some of the failing shapes only; wrong-result takes the rest.
+_PARTIAL = frozenset({("unwritten-output", "some"), ("unwritten-output", "all"), ("wrong-result", "")})
 
 
 def result_findings(
@@ -56,13 +61,17 @@ def result_findings(
             for place, guess in enumerate(guesses):
                 count, best = tally.get(guess.key, (0, place))
                 tally[guess.key] = (count + 1, min(best, place))
-        generic = ("wrong-result", "")
-        key = max(tally, key=lambda key: (key != generic, tally[key][0], -tally[key][1]))
+        # A rule that leaves failing shapes unexplained holds by chance on the others: K = 1, say.
+        whole = {key: rank for key, rank in tally.items() if rank[0] == len(left) or key in _PARTIAL}
+        key = min(whole, key=lambda key: whole[key][1])
         covered = [index for index, guesses in left.items() if any(guess.key == key for guess in guesses)]
         trial = failing[covered[0]]
         guess = next(guess for guess in left[covered[0]] if guess.key == key)
         if only is None or guess.name in only:
             found.append((trial, _finding(launcher, trial, guess, len(covered))))
+        if guess.name == "unwritten-output":
+            # What the other shapes show may well follow from it; the next grading tells.
+            break
         left = {index: guesses for index, guesses in left.items() if index not in covered}
     return found
 
@@ -124,14 +133,16 @@ def _finding(launcher: Launcher, trial: Trial, guess: Guess, shapes: int) -> Fin
     if guess.name == "unwritten-output":
         counts["unwritten"] = int(mask.sum())
     facts = _facts(launcher, trial, one, guess, array, index)
-    name, products = _counted(launcher, trial, guess, index)
+    name, products = counted(launcher, trial, _names(launcher), guess, index)
     facts |= products.facts
     if products.k_range is not None:
         counts |= dict(
             zip(("first", "last"), products.k_range, strict=True), size=products.depth, times=products.times
         )
     slot = Slot(own_name(launcher, array), "global", index)
-    return Finding(name, "error", _place(launcher, name, array), slot=slot, counts=counts, facts=facts)
+    return Finding(
+        name, "error", _place(launcher, name, array, products.facts), slot=slot, counts=counts, facts=facts
+    )
 
 
 def _facts(
@@ -156,65 +167,23 @@ def _shown(launcher: Launcher, one: Pass, guess: Guess, array: str) -> Any:
     return ~written if written is not None else np.ones_like(one.wrong[array])
 
 
-@dataclass(frozen=True, slots=True)
-class _Products:
-    """What is known of the k-range: one run of k, K, how often the run is added, and all runs as facts."""
-
-    k_range: tuple[int, int] | None = None
-    depth: int = 0
-    times: int = 0
-    facts: Mapping[str, Fact] = field(default_factory=dict)
-
-
-def _counted(launcher: Launcher, trial: Trial, guess: Guess, index: tuple[int, ...]) -> tuple[str, _Products]:
-    """The name, more precise where the products of the element could be counted, and what was found."""
-    names, one = _names(launcher), trial.failed_pass
-    if (
-        names is None
-        or one is None
-        or len(index) != 2
-        or guess.name not in _COUNTED
-        or not one.arguments.exact
-    ):
-        return guess.name, _Products()
-    depth = int(one.arguments.values[names[0]].shape[1])
-    known = _Products(guess.k_range, depth, 0 if guess.name == "dropped-k-tail" else 2)
-    counts = count_products(launcher, trial, names, (index[0], index[1]))
-    if counts is None:
-        return guess.name, known
-    missing, repeated = counts == 0, counts > 1
-    if not missing.any() and not repeated.any():
-        return guess.name, replace(known, facts={"misplaced": True})
-    facts: dict[str, Fact] = {"missing": ranges(missing), "repeated": ranges(repeated)}
-    name = guess.name if guess.rule else _name_by_count(missing, repeated)
-    selected = repeated if name == "repeated-k-tail" else missing
-    if not selected.any():
-        return name, replace(known, facts=facts)
-    first = int(np.argmax(selected))
-    last = first + int(np.argmin(np.append(selected[first:], False))) - 1
-    return name, _Products((first, last), depth, int(counts[first]), facts)
-
-
-def _name_by_count(missing: Mask, repeated: Mask) -> str:
-    if not repeated.any() and missing[int(np.argmax(missing)) :].all():
-        return "dropped-k-tail"
-    return "repeated-k-tail" if not missing.any() else "wrong-result"
-
-
-def _place(launcher: Launcher, name: str, array: str) -> Span | None:
+def _place(launcher: Launcher, name: str, array: str, facts: Mapping[str, Fact]) -> Span | None:
     program = launcher.program
     function = function_node(program, launcher.kernel.name)
     if function is None:
         return None
-    if name in _K_RANGE:
+    if name in K_RANGE:
         inputs = tuple(
             own_name(launcher, one)
             for one, arg in launcher.kernel.args.items()
             if arg.role == "array" and not arg.out
         )
+        runs = facts.get("missing")
+        # Where several runs of k are missing, some are missing from every tile: the fault is further in.
+        inner = isinstance(runs, tuple) and len(runs) > 1
         loop = k_loop(function, inputs)
         if loop is not None:
-            return header_span(program, loop)
+            return header_span(program, innermost_loop(loop) if inner else loop)
     stores = stores_to(function, own_name(launcher, array))
     if stores:
         return program.span(stores[-1])

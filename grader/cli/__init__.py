@@ -21,6 +21,10 @@ _COMMANDS = {
     "sanitize": "run any kernel without a GPU and explain its hazards",
     "model": "predict time and limits of kernels on a device",
     "roofline": "place the course's kernels, or yours, under a device's roofs",
+    "batch": "grade a class: JUnit XML, gradebook files, feedback, the class at a glance",
+    "regrade": "grade some of a class again and say what changed",
+    "purge": "remove a person from a graded class",
+    "release": "write the bundle that students get",
     "version": "say which versions are at work",
 }
 

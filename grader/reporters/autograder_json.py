@@ -23,7 +23,8 @@ def gradescope(grade: Grade, *, held: bool = False) -> str:
         "output_format": "text",
         "visibility": visibility,
         "tests": [
-            {**test, "output_format": "text", "visibility": visibility} for test in _tests(grade.view, "score", "max_score")
+            {**test, "output_format": "text", "visibility": visibility}
+            for test in _tests(grade.view, "score", "max_score")
         ],
     }
     if grade.final is not None:
@@ -39,7 +40,9 @@ def prairielearn(grade: Grade) -> str:
     view = grade.view
     if not grade.handed_in or view.outcome in _UNJUDGED:
         why = view.reason or "the submission could not be judged"
-        return _text({"gradable": False, "format_errors": [why if grade.handed_in else "nothing was handed in"]})
+        return _text(
+            {"gradable": False, "format_errors": [why if grade.handed_in else "nothing was handed in"]}
+        )
     share = (grade.final or 0.0) / view.possible if view.possible else 0.0
     return _text(
         {

@@ -22,7 +22,11 @@ _WORDS = {"PASS": "PASS", "FAIL": "FAIL"}
 def render(record: ClassRecord) -> str:
     """Write report.html: distributions, causes with an example each, who has them, what nobody passed."""
     parts = ['<a class="skip" href="#grades">Skip to the grades</a>', f"<h1>{escape(record.title)}</h1>"]
-    parts += [f"<p>{escape(_opening(record))}</p>", *(f"<p>{escape(one)}</p>" for one in record.remarks), _contents()]
+    parts += [
+        f"<p>{escape(_opening(record))}</p>",
+        *(f"<p>{escape(one)}</p>" for one in record.remarks),
+        _contents(),
+    ]
     parts += ['<section id="exercises"><h2>Exercises</h2>', _exercise_table(record)]
     parts += [_distribution(info, _of(record, info)) for info in record.exercises]
     parts += ["</section>", _causes(record), _similar(record), _problems(record), _grades(record)]
@@ -35,7 +39,13 @@ def _opening(record: ClassRecord) -> str:
 
 
 def _contents() -> str:
-    links = {"exercises": "Exercises", "causes": "Causes", "similar": "Alike", "problems": "Problems", "grades": "Grades"}
+    links = {
+        "exercises": "Exercises",
+        "causes": "Causes",
+        "similar": "Alike",
+        "problems": "Problems",
+        "grades": "Grades",
+    }
     items = " ".join(f'<a href="#{target}">{title}</a>' for target, title in links.items())
     return f'<nav aria-label="Sections">{items}</nav>'
 
@@ -44,16 +54,22 @@ def _of(record: ClassRecord, info: ExerciseInfo) -> list[Grade]:
     return [grade for grade in record.grades if grade.exercise == info and grade.handed_in]
 
 
-def _table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int]) -> str:
+def _table(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int]
+) -> str:
     """A table whose cells are escaped already; ``numbers`` are the columns that hold figures."""
     kinds = [' class="number"' if i in numbers else "" for i in range(len(header))]
-    head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(header, kinds, strict=True))
+    head = "".join(
+        f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(header, kinds, strict=True)
+    )
     body = "".join(
-        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>\n" for row in rows
+        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>\n"
+        for row in rows
     )
     label = escape(caption, quote=True)
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table><caption>{escape(caption)}</caption>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
+        f"<table><caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
     )
 
@@ -84,7 +100,8 @@ def _distribution(info: ExerciseInfo, grades: list[Grade]) -> str:
     bars = []
     for i, count in enumerate(counts):
         height = 90 * count / most
-        bars.append(f'<rect class="bar" x="{i * 36 + 4}" y="{110 - height:.1f}" width="30" height="{height:.1f}"/>')
+        box = f'x="{i * 36 + 4}" y="{110 - height:.1f}" width="30" height="{height:.1f}"'
+        bars.append(f'<rect class="bar" {box}/>')
         if count:
             bars.append(f'<text x="{i * 36 + 19}" y="{106 - height:.1f}" text-anchor="middle">{count}</text>')
         bars.append(f'<text x="{i * 36 + 19}" y="126" text-anchor="middle">{10 * i}</text>')
@@ -110,7 +127,8 @@ def _causes(record: ClassRecord) -> str:
         who = ", ".join(name_of(grade.student) for grade in grades)
         example = terminal.render(grades[0].report, colour=False, width=96, unicode=True)
         parts.append(
-            f"<details><summary>{len(grades)} &times; <strong>{escape(name)}</strong> in {escape(exercise)}</summary>"
+            f"<details><summary>{len(grades)} &times; <strong>{escape(name)}</strong> in {escape(exercise)}"
+            "</summary>"
             f"<p>{escape(who)}</p><p>For example {escape(name_of(grades[0].student))}:</p>"
             f'<pre tabindex="0">{escape(example)}</pre></details>'
         )
@@ -126,8 +144,8 @@ def _unnamed(grade: Grade) -> str:
 
 def _similar(record: ClassRecord) -> str:
     intro = (
-        "Submissions that share most of what the skeleton does not give. Short exercises have few right answers, "
-        "so this is a reason to look and no finding; groups near the published solution are marked."
+        "Submissions that share most of what the skeleton does not give. Short exercises have few right "
+        "answers, so this is a reason to look and no finding; groups near the published solution are marked."
     )
     rows = [
         [
@@ -144,7 +162,11 @@ def _similar(record: ClassRecord) -> str:
 
 def _problems(record: ClassRecord) -> str:
     rows = [[escape(one.kind), escape(one.where), escape(one.what)] for one in record.problems]
-    body = _table("What needs a person", ["Kind", "Where", "What"], rows, frozenset()) if rows else "<p>None.</p>"
+    body = (
+        _table("What needs a person", ["Kind", "Where", "What"], rows, frozenset())
+        if rows
+        else "<p>None.</p>"
+    )
     return f'<section id="problems"><h2>Problems</h2>{body}</section>'
 
 
@@ -158,4 +180,5 @@ def _grades(record: ClassRecord) -> str:
         cells = [escape(name_of(grade.student)), escape(grade.exercise.name), outcome, final]
         rows.append([*cells, number(grade.report.pending) if grade.report.pending else "", escape(cause)])
     header = ["Student", "Exercise", "Outcome", "Points", "Pending", "Cause"]
-    return f'<section id="grades"><h2>Grades</h2>{_table("All grades", header, rows, frozenset({3, 4}))}</section>'
+    body = _table("All grades", header, rows, frozenset({3, 4}))
+    return f'<section id="grades"><h2>Grades</h2>{body}</section>'

@@ -14,10 +14,28 @@ __all__ = ["canvas", "grades", "moodle", "pending", "problems"]
 
 def grades(record: ClassRecord) -> str:
     """Write grades.csv: a row for each student and exercise, for the instructor."""
-    header = (
-        "student,name,email,section,pseudonym,exercise,outcome,status,points,possible,pending,"
-        "late_seconds,penalty,final,cause,reason,attempts,submitted,path,override"
-    ).split(",")
+    header = [
+        "student",
+        "name",
+        "email",
+        "section",
+        "pseudonym",
+        "exercise",
+        "outcome",
+        "status",
+        "points",
+        "possible",
+        "pending",
+        "late_seconds",
+        "penalty",
+        "final",
+        "cause",
+        "reason",
+        "attempts",
+        "submitted",
+        "path",
+        "override",
+    ]
     return csv_text.render(header, (_grade_row(grade) for grade in record.grades))
 
 
@@ -60,7 +78,13 @@ def canvas(record: ClassRecord) -> str:
     rows: list[list[csv_text.Cell]] = [possible]
     for student, mine in record.by_student().items():
         login = student.email.partition("@")[0] or student.id
-        row: list[csv_text.Cell] = [student.name or student.id, student.campus_id, student.id, login, student.section]
+        row: list[csv_text.Cell] = [
+            student.name or student.id,
+            student.campus_id,
+            student.id,
+            login,
+            student.section,
+        ]
         rows.append(row + _finals(record, mine))
     return csv_text.render(header, rows)
 
@@ -113,7 +137,9 @@ def pending(record: ClassRecord) -> str:
             if question.pending and question.id not in done and "" not in done:
                 name = f"{grade.exercise.name}/{question.id}"
                 where = grade.path if question.line is None else f"{grade.path}:{question.line}"
-                rows.append([grade.student.id, name, None, "", "", float(question.possible), question.title, where])
+                rows.append(
+                    [grade.student.id, name, None, "", "", float(question.possible), question.title, where]
+                )
     header = ["student", "question", "points", "reason", "grader", "possible", "title", "where"]
     return csv_text.render(header, rows)
 

@@ -1,4 +1,4 @@
-"""The frame of our HTML pages: one file, no scripts, nothing fetched, legible at 400 pixels and in the dark."""
+"""The frame of our HTML pages: one file, no scripts, nothing fetched, legible on a phone and in the dark."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ __all__ = ["page"]
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1a1c20; --paper: #ffffff; --soft: #f2f4f7; --line: #c9ced6;
   --pass: #1a6b35; --fail: #a4262c; --note: #5a5f68; --bar: #2f6fb2; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8eaee; --paper: #16181c; --soft: #23262c; --line: #454a54;
-  --pass: #7fd39a; --fail: #ff9a9f; --note: #aab0ba; --bar: #7ab3ee; } }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8eaee; --paper: #16181c; --soft: #23262c; --line: #454a54;
+    --pass: #7fd39a; --fail: #ff9a9f; --note: #aab0ba; --bar: #7ab3ee; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 75rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--ink);
-  background: var(--paper); overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin-top: 2rem; } h3 { font-size: 1.05rem; }
-pre { background: var(--soft); border: 1px solid var(--line); padding: .75rem; overflow-x: auto; font-size: .85rem;
-  line-height: 1.35; overflow-wrap: normal; }
+body { margin: 0 auto; max-width: 75rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif;
+  color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin-top: 2rem; }
+pre { background: var(--soft); border: 1px solid var(--line); padding: .75rem; overflow-x: auto;
+  font-size: .85rem; line-height: 1.35; overflow-wrap: normal; }
 .scroll { overflow-x: auto; border: 1px solid var(--line); margin: .5rem 0; }
-table { border-collapse: collapse; width: 100%; } caption { text-align: left; padding: .4rem .6rem; color: var(--note); }
+table { border-collapse: collapse; width: 100%; overflow-wrap: normal; }
+caption { text-align: left; padding: .4rem .6rem; color: var(--note); }
 th, td { text-align: left; padding: .35rem .6rem; border-top: 1px solid var(--line); vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .PASS { color: var(--pass); font-weight: 600; } .FAIL { color: var(--fail); font-weight: 600; }
 .other { color: var(--note); font-weight: 600; }
 :focus-visible { outline: 3px solid var(--bar); outline-offset: 2px; }
 summary { cursor: pointer; padding: .25rem 0; } nav a { margin-right: 1rem; } a { color: var(--bar); }
+figure { margin: 1rem 0; }
 .bar { fill: var(--bar); } svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
 .skip { position: absolute; left: -999rem; } .skip:focus { position: static; }
 """

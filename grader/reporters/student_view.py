@@ -136,7 +136,7 @@ def _diagnostics(
 def _diagnostic(
     one: Diagnostic, hint_level: int, title_of: Callable[[str], str], open_sizes: set[tuple[int, ...]]
 ) -> Diagnostic:
-    hints = tuple(one.hints[: hint_level])
+    hints = tuple(one.hints[:hint_level])
     labels = [label.text for label in (one.frame.primary, one.frame.secondary) if label] if one.frame else []
     texts = (one.headline, one.because, one.passed, one.checked, *one.seen, *one.picture, *hints, *labels)
     if not one.on_hidden_shape and not any(mentions_hidden(text, open_sizes) for text in texts):

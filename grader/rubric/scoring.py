@@ -8,8 +8,9 @@ With n shapes in all, the points p of a check give
     traffic     p * right / n  where the bound holds on every right shape of the bound's family, else 0
     coalescing  p * right / n  likewise
 
-"right" is a shape whose launch finished and whose every element is right in both passes. A check
-with ``requires`` scores 0 where the named check scores 0. Points are rounded to hundredths. An empty kernel has no right shape, hence nothing.
+"right" is a shape whose launch finished and whose every element is right in every pass. A check
+with ``requires`` scores 0 where the named check scores 0. Points are rounded to hundredths. An
+empty kernel has no right shape, hence nothing.
 """
 
 from __future__ import annotations

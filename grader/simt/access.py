@@ -10,7 +10,7 @@ import numpy.typing as npt
 from grader.records import Finding, Slot
 from grader.simt import affine
 from grader.simt.affine import Affine
-from grader.simt.evidence import Entry, Site, count, first_thread, loops_at
+from grader.simt.evidence import Entry, Site, count, first_thread, freeze, loops_at
 from grader.simt.machine import Machine, Stop
 from grader.simt.mask import Active
 from grader.simt.memory import Address, View, inside, window
@@ -20,6 +20,7 @@ from grader.simt.tally import LOAD, STORE
 from grader.simt.values import STALE, UNDEFINED, Tainted, Value, cast_scalar, strip, taint_of
 
 Bools = npt.NDArray[np.bool_]
+_FAR = 1 << 40
 MAX_PLACES = 4096
 
 
@@ -65,7 +66,9 @@ def _advance(address: Any, index: Any, stride: int) -> Any:
 
 
 def _within(mc: Machine, address: Any, view: View) -> tuple[Address, Bools | None]:
-    """Which addresses lie within the allocation (for shared memory: within the block's stretch)."""
+    """Which addresses lie within the allocation: the block's own stretch of shared memory, the
+    thread's own of local memory.
+    """
     buffer = view.buffer
     if buffer.space == "global":
         if type(address) is int:
@@ -77,13 +80,16 @@ def _within(mc: Machine, address: Any, view: View) -> tuple[Address, Bools | Non
             address = address.array()
         valid = (address >= 0) & (address < buffer.words)
         return address, None if valid.all() else valid
-    start = affine.scale(mc.chunk.block_number, buffer.words) if type(mc.chunk.block_number) is Affine else 0
+    number = mc.chunk.block_number if buffer.space == "shared" else mc.chunk.chunk_number
+    start = affine.scale(number, buffer.words) if type(number) is Affine else 0
     if not isinstance(address, np.ndarray):
         local = affine.subtract(address, start)
         low, high = (local, local) if isinstance(local, int) else local.bounds()
         if low >= 0 and high < buffer.words:
             return address, None
-        address = address.array() if isinstance(address, Affine) else np.full((1,) * len(mc.chunk.shape), address)
+        address = (
+            address.array() if isinstance(address, Affine) else np.full((1,) * len(mc.chunk.shape), address)
+        )
     local = address - (start.array() if isinstance(start, Affine) else start)
     valid = (local >= 0) & (local < buffer.words)
     return address, None if valid.all() else valid
@@ -104,6 +110,8 @@ def _fix(mc: Machine, active: Active, view: View, dims: list[Value], dim: int, s
         values = index.array()
     else:
         values = np.asarray(index).reshape((1,) * (len(mc.chunk.shape) - np.ndim(index)) + np.shape(index))
+        if values.dtype == np.uint64:  # unsigned indices do not wrap: a huge one is past every end
+            values = np.minimum(values, np.uint64(_FAR))
         if values.dtype != np.int64:
             values = values.astype(np.int64)
     mask = None if active is None else active.array
@@ -117,8 +125,10 @@ def _fix(mc: Machine, active: Active, view: View, dims: list[Value], dim: int, s
     if bad.any():
         _report_bounds(mc, view, dims, dim, site, bad, kind)
     elif type(index) is Affine:
+        if len(mc.harmless) > MAX_PLACES:
+            mc.harmless.clear()
         mc.harmless[key] = active
-    if type(index) is int:
+    if np.ndim(dims[dim]) == 0 and values.size == 1 and type(index) is not Affine:
         return int(values.ravel()[0])
     return index if type(index) is Affine else values
 
@@ -194,14 +204,16 @@ def load(mc: Machine, active: Active, view: View, dims: list[Value], site: Site)
             mc.located[key] = place
     address, valid = place.address, place.valid
     if buffer.shadowed:
-        buffer.log.add(READ, site, view, address, place.dims, active, valid, mc.loops, None)
+        full = buffer.log.add(READ, site, view, address, place.dims, active, valid, mc.loops, None)
+        if full:
+            mc.fold(buffer.log)
     mc.tally.access(site, LOAD, address, active, valid)
     if mc.observers:
         mc.show("load", site, view, address, active, place.value)
     if buffer.dirty and buffer.taint is not None:
         taint = _gather(buffer.taint, address, valid, "")
         if np.any(taint):
-            taint = np.asarray(taint)
+            taint = np.array(taint)  # a copy: the memory's own taint changes under a kept value
             taint = taint.reshape((1,) * (len(mc.chunk.shape) - taint.ndim) + taint.shape)
             mc.trail.read(site, view, taint, active, address, mc.loops)
             return Tainted(place.value, taint)
@@ -280,7 +292,9 @@ def store(mc: Machine, active: Active, view: View, dims: list[Value], value: Val
     address, valid, clean = locate(mc, active, view, dims, site, WRITE)
     buffer = view.buffer
     if buffer.shadowed:
-        buffer.log.add(WRITE, site, view, address, clean, active, valid, mc.loops, value)
+        full = buffer.log.add(WRITE, site, view, address, clean, active, valid, mc.loops, value)
+        if full:
+            mc.fold(buffer.log)
     mc.tally.access(site, STORE, address, active, valid)
     if mc.observers:
         mc.show("store", site, view, address, active, value)
@@ -296,6 +310,7 @@ def store(mc: Machine, active: Active, view: View, dims: list[Value], value: Val
         return
     if buffer.stamp is not None:
         put(mc, buffer.stamp, address, where, mc.interval)
+        mc.trail.rounds[mc.interval] = freeze(mc.loops)
     if buffer.dirty or taint is not None:
         buffer.dirty = True
         put(mc, buffer.taint, address, where, np.uint8(0) if taint is None else taint)
@@ -315,7 +330,9 @@ def put(mc: Machine, data: Any, address: Address, where: Bools | None, value: An
         return
     kind = type(address)
     if kind is int:
-        if isinstance(value, np.ndarray) and value.size > 1:
+        if isinstance(value, np.ndarray) and value.size == 1:
+            value = value.reshape(())[()]
+        elif isinstance(value, np.ndarray):
             spread = np.broadcast_to(value, mc.chunk.shape)
             value = spread.ravel()[-1] if where is None else spread[np.broadcast_to(where, spread.shape)][-1]
         data[address] = value
@@ -325,7 +342,9 @@ def put(mc: Machine, data: Any, address: Address, where: Bools | None, value: An
         extents = zip(address.coefs, mc.chunk.shape, strict=True)
         shape = tuple([extent if coef else 1 for coef, extent in extents])
         wide = np.broadcast_shapes(shape, value.shape, () if where is None else where.shape)
-        np.copyto(window(data, address, wide), value, where=True if where is None else where, casting="unsafe")
+        np.copyto(
+            window(data, address, wide), value, where=True if where is None else where, casting="unsafe"
+        )
         return
     spread = address.array() if isinstance(address, Affine) else address
     parts = [spread, value] if where is None else [spread, value, where]
@@ -347,6 +366,7 @@ def _note_reach(mc: Machine, view: View, dims: tuple[Value, ...]) -> None:
             high = index.bounds()[1]
         else:
             high = int(np.max(index)) if np.size(index) else -1
+            mc.indirect.add((id(view), dim))
         known[dim] = max(known[dim], high)
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+KEPT_BYTES = 32 << 20
+
 
 class Extents:
     """The axes of one chunk of a launch: how many values each takes.
@@ -22,7 +24,7 @@ class Extents:
     derived from it be recognised as the same too.
     """
 
-    __slots__ = ("_compared", "_linear", "naxes", "shape", "zero")
+    __slots__ = ("_compared", "_kept", "_linear", "naxes", "shape", "zero")
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
@@ -30,6 +32,7 @@ class Extents:
         self.zero = (0,) * self.naxes
         self._linear: dict[tuple[int, ...], npt.NDArray[np.int64]] = {}
         self._compared: dict[tuple[str, int, tuple[int, ...]], npt.NDArray[np.bool_]] = {}
+        self._kept = 0
 
     def linear(self, coefs: tuple[int, ...]) -> npt.NDArray[np.int64]:
         """Sum of coefficient times coordinate, broadcastable to the chunk's shape (int64)."""
@@ -40,8 +43,9 @@ class Extents:
                 if coef:
                     along = [1] * self.naxes
                     along[axis] = self.shape[axis]
-                    found = found + (coef * np.arange(self.shape[axis], dtype=np.int64)).reshape(along)
-            self._linear[coefs] = found
+                    step = np.int64(_wrapped(coef))
+                    found = found + (step * np.arange(self.shape[axis], dtype=np.int64)).reshape(along)
+            self._keep(self._linear, coefs, found)
         return found
 
     def compare(self, operator: str, coefs: tuple[int, ...], bound: int) -> npt.NDArray[np.bool_]:
@@ -51,8 +55,17 @@ class Extents:
         if found is None:
             values = self.linear(coefs)
             found = {"lt": np.less, "le": np.less_equal, "eq": np.equal}[operator](values, bound)
-            self._compared[key] = found
+            self._keep(self._compared, key, found)
         return found
+
+    def _keep(self, memory: dict[Any, Any], key: Any, array: npt.NDArray[Any]) -> None:
+        """Keep an array for the next time, within bounds."""
+        self._kept += array.nbytes
+        if self._kept > KEPT_BYTES:
+            self._linear.clear()
+            self._compared.clear()
+            self._kept = array.nbytes
+        memory[key] = array
 
 
 class Affine:
@@ -78,10 +91,21 @@ class Affine:
     def array(self) -> npt.NDArray[np.int64]:
         """The values, broadcastable to the chunk's shape (int64)."""
         values = self.extents.linear(self.coefs)
-        return values + self.base if self.base else values
+        return values + _wrapped(self.base) if self.base else values
 
 
 Whole = int | Affine
+
+
+def _wrapped(value: int) -> int:
+    """A Python integer as 64 bits hold it."""
+    return value if -(2**63) <= value < 2**63 else (value + 2**63) % 2**64 - 2**63
+
+
+def _overflows(value: Whole) -> bool:
+    """Whether some thread's value does not fit 64 bits, where a device wraps."""
+    low, high = (value, value) if isinstance(value, int) else value.bounds()
+    return low < -(2**63) or high >= 2**63
 
 
 def _make(base: int, coefs: tuple[int, ...], extents: Extents) -> Whole:
@@ -136,6 +160,8 @@ def compare(operator: str, a: Whole, b: Whole) -> bool | npt.NDArray[np.bool_]:
     if isinstance(difference, int):
         return _PLAIN[operator](difference, 0)
     low, high = difference.bounds()
+    if (low < -(2**62) or high >= 2**62) and (_overflows(a) or _overflows(b) or _overflows(difference)):
+        return _by_value(operator, a, b)
     if operator == "ne":
         same = _decide("eq", low, high)
         if same is not None:
@@ -145,6 +171,13 @@ def compare(operator: str, a: Whole, b: Whole) -> bool | npt.NDArray[np.bool_]:
     if known is not None:
         return known
     return difference.extents.compare(operator, difference.coefs, -difference.base)
+
+
+def _by_value(operator: str, a: Whole, b: Whole) -> npt.NDArray[np.bool_]:
+    """The comparison of what 64 bits hold."""
+    left, right = (part.array() if isinstance(part, Affine) else np.int64(_wrapped(part)) for part in (a, b))
+    ufunc = {"lt": np.less, "le": np.less_equal, "eq": np.equal, "ne": np.not_equal}[operator]
+    return np.asarray(ufunc(left, right))
 
 
 def _decide(operator: str, low: int, high: int) -> bool | None:

@@ -247,7 +247,7 @@ def unary(context: Context, node: ast.UnaryOp, operand: Typed) -> Typed:
     name = NAMES[type(node.op)]
     run = operand.run
     if name == "not_":
-        return Typed(types.BOOL, lambda fr, m: _negate(as_condition(run(fr, m))))
+        return negation(operand)
     if not isinstance(operand.kind, Scalar):
         context.fail(node, "operand-type", operator=name, got=(operand.kind.name,))
     if operand.kind.literal is not None and name in ("neg", "pos"):
@@ -272,6 +272,12 @@ def _invert(value: Any, ufunc: np.ufunc, code: str) -> Any:
     if type(value) is int:
         return cast(~value, code)
     return _plain_bool(ufunc(numeric(value)))
+
+
+def negation(operand: Typed) -> Typed:
+    """``not x``."""
+    run = operand.run
+    return Typed(types.BOOL, lambda fr, m: _negate(as_condition(run(fr, m))))
 
 
 def _negate(value: Any) -> Any:

@@ -31,6 +31,7 @@ def shared(context: Context, node: ast.Call) -> Typed:
         return _dynamic(context, node, name, code)
     key = len(kernel.shared_bytes)
     kernel.shared_bytes.append(int(np.prod(shape)) * np.dtype(code).itemsize)
+    kernel.shared_spans.append(context.program.span(node))
 
     def make(chunk: Chunk) -> View:
         words = int(np.prod(shape))
@@ -96,6 +97,7 @@ def local(context: Context, node: ast.Call) -> Typed:
         context.unsupported(node, "local-array-size")
     kind = Array(code, len(shape), "local", -1)
     key = id(node)
+    context.kernel.local_bytes += int(np.prod(shape)) * np.dtype(code).itemsize
 
     def execute(fr: Any, m: Any) -> LocalArray:
         array = fr.arrays.get(key)

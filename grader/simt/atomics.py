@@ -12,17 +12,18 @@ from grader.simt import access, arithmetic, expressions, subscripts
 from grader.simt.context import Context, Typed
 from grader.simt.evidence import Site
 from grader.simt.mask import Active
-from grader.simt.memory import View
+from grader.simt.memory import View, code_of
 from grader.simt.race import ATOMIC, WRITE
 from grader.simt.tally import STORE
-from grader.simt.types import Array, Scalar, Space
-from grader.simt.values import Value, strip
+from grader.simt.types import CONSTANT_ARRAY, Array, Scalar, Space
+from grader.simt.values import UNDEFINED, Tainted, Value, strip, taint_of, wrap
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add": np.add,
     "sub": np.subtract,
-    "max": np.maximum,
-    "min": np.minimum,
+    # A NaN on either side leaves the word as it is; nanmax and nanmin take the number.
+    "max": lambda old, new: np.where(new > old, new, old),
+    "min": lambda old, new: np.where(new < old, new, old),
     "nanmax": np.fmax,
     "nanmin": np.fmin,
     "and_": np.bitwise_and,
@@ -43,13 +44,20 @@ def atomic(context: Context, node: ast.Call) -> Typed:
     wanted = {"cas": 4, "compare_and_swap": 3}.get(name, 3)
     if len(node.args) != wanted or node.keywords:
         context.fail(node, "argument-count", name=ast.unparse(node.func), got=len(node.args), wanted=wanted)
-    array = expressions.expression(context, node.args[0])
+    place = _place(node, name)
+    array = expressions.expression(context, place.value)
     if not isinstance(array.kind, Array):
         context.fail(node, "argument-type", name=ast.unparse(node.func), got=array.kind.name)
-    context.kernel.stores.add(array.kind.ident)
-    index = ast.Constant(0) if name == "compare_and_swap" else node.args[1]
-    place = ast.Subscript(node.args[0], ast.copy_location(index, node), ast.Load())
-    target = subscripts.array_target(context, ast.copy_location(place, node), array)
+    if array.kind.space == "local":
+        context.unsupported(node, "atomic-on-local-array")
+    if array.kind.ident == CONSTANT_ARRAY:
+        context.fail(node, "readonly-array", name=ast.unparse(node.args[0]))
+    if array.kind.space == "global":
+        context.kernel.stores.add(array.kind.ident)
+    target = subscripts.array_target(context, place, array, truncate=True)
+    if target.whole is not None:
+        got, axes = len(target.dims), array.kind.ndim
+        context.fail(node, "index-rank", got=got, wanted=axes, name=ast.unparse(place.value))
     code = array.kind.code
     values = [arithmetic.convert(_scalar(context, item), code) for item in node.args[wanted - 1 :]]
     if name in ("cas", "compare_and_swap"):
@@ -62,6 +70,18 @@ def atomic(context: Context, node: ast.Call) -> Typed:
         return update(fr, m, run(fr, m), [dim(fr, m) for dim in dims], operands, site, name)
 
     return Typed(Scalar(code), execute)
+
+
+def _place(node: ast.Call, name: str) -> ast.Subscript:
+    """The element that is updated; ``compare_and_swap(a[i:], ...)`` means the first of the slice."""
+    owner, index = node.args[0], node.args[1]
+    if name == "compare_and_swap":
+        index = ast.copy_location(ast.Constant(0), node)
+        if isinstance(owner, ast.Subscript) and isinstance(owner.slice, ast.Slice):
+            part = owner.slice
+            if part.lower is not None and part.upper is None and part.step is None:
+                owner, index = owner.value, part.lower
+    return ast.copy_location(ast.Subscript(owner, index, ast.Load()), node)
 
 
 def _scalar(context: Context, node: ast.expr) -> Typed:
@@ -79,22 +99,75 @@ def update(
     address, valid, clean = access.locate(mc, m, view, dims, site, WRITE)
     buffer = view.buffer
     if buffer.shadowed:
-        buffer.log.add(ATOMIC, site, view, address, clean, m, valid, mc.loops, operands[-1])
+        full = buffer.log.add(ATOMIC, site, view, address, clean, m, valid, mc.loops, operands[-1])
+        if full:
+            mc.fold(buffer.log)
     mc.tally.access(site, STORE, address, m, valid)
     shape = mc.chunk.shape
     where = np.ones(shape, bool) if m is None else np.broadcast_to(m.array, shape)
     if valid is not None:
         where = where & valid
     spread = np.broadcast_to(address.array() if hasattr(address, "array") else address, shape)[where]
-    given = [np.broadcast_to(np.asarray(strip(value)), shape)[where] for value in operands]
+    given = [_spread(value, buffer.data.dtype, shape)[where] for value in operands]
     old = _apply(buffer.data, spread, given, name)
     result = np.zeros(shape, buffer.data.dtype)
     result[where] = old
+    taint = _operand_taint(operands, shape, where)
     if buffer.space == "global":
         mc.written[id(buffer)][spread] = True
-    elif buffer.taint is not None:
-        buffer.taint[spread] = 0
-    return result
+        if taint is not None:
+            mc.trail.reach(taint, m, "output")
+        return result
+    if buffer.stamp is not None:
+        buffer.stamp[spread] = mc.interval
+    if buffer.taint is None or (taint is None and not buffer.dirty):
+        return result
+    return _follow_taint(fr, m, view, address, where, spread, taint, site, name, result)
+
+
+def _spread(value: Value, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """An operand of the array's type for each thread of the chunk."""
+    plain = strip(value)
+    if isinstance(plain, int) and dtype.kind in "iu":
+        plain = wrap(plain, code_of(dtype))
+    return np.broadcast_to(np.asarray(plain).astype(dtype), shape)
+
+
+def _operand_taint(operands: list[Value], shape: tuple[int, ...], where: Any) -> Any:
+    """Taint of what is added, for each thread of the chunk; None where it is clean."""
+    found = None
+    for value in operands:
+        taint = taint_of(value)
+        if taint is not None:
+            found = np.broadcast_to(taint, shape) * where if found is None else found | taint * where
+    return found
+
+
+def _follow_taint(
+    fr: Any,
+    m: Active,
+    view: View,
+    address: Any,
+    where: Any,
+    words: Any,
+    taint: Any,
+    site: Site,
+    name: str,
+    old: Any,
+) -> Value:
+    """An update of a word that nobody wrote leaves it undefined; of a stale one, as good as new."""
+    buffer, mc = view.buffer, fr.mc
+    before = np.zeros(where.shape, np.uint8)
+    before[where] = buffer.taint[words] & UNDEFINED  # type: ignore[index]
+    given = np.zeros(where.shape, np.uint8) if taint is None else taint
+    after = given if name == "exch" else before | given
+    buffer.taint[words] = 0  # type: ignore[index]
+    np.bitwise_or.at(buffer.taint, words, after[where])  # type: ignore[arg-type]
+    buffer.dirty = True
+    if not before.any():
+        return old
+    mc.trail.read(site, view, before, m, address, mc.loops)
+    return Tainted(old, before)
 
 
 def _apply(data: Any, words: Any, given: list[Any], name: str) -> Any:

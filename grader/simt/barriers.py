@@ -59,6 +59,9 @@ def _same(mc: Machine, m: Mask, live: Mask) -> bool:
     found = mc.same_masks.get((id(m), id(live)))
     if found is None:
         found = bool((m.array == live.array).all())
+        if len(mc.kept_masks) > MAX_KEPT_MASKS:
+            mc.same_masks.clear()
+            mc.kept_masks.clear()
         mc.same_masks[(id(m), id(live))] = found
         mc.kept_masks.append((m, live))
     return found
@@ -169,6 +172,7 @@ def _vote(mc: Machine, m: Active, value: Any, name: str) -> Any:
     return result.reshape(chunk.shape[:axes] + (1,) * (len(chunk.shape) - axes))
 
 
+MAX_KEPT_MASKS = 256
 GRID = "numba.cuda.cg.this_grid()"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
-from grader.records import Fact, Finding
+from grader.records import Fact, Finding, Span
 from grader.simt.evidence import Site
 from grader.simt.host import Function, HostError, Interpreter, Path, Unknown
 from grader.simt.machine import Machine, Stop
@@ -71,6 +71,8 @@ class Kernel:
     sites: list[Site] = field(default_factory=list)
     idents: dict[Any, int] = field(default_factory=dict)
     shared_bytes: list[int] = field(default_factory=list)
+    shared_spans: list[Span] = field(default_factory=list)
+    local_bytes: int = 0
     notes: dict[Any, Finding] = field(default_factory=dict)
     stores: set[int] = field(default_factory=set)
     guarded_stores: set[str] = field(default_factory=set)
@@ -108,6 +110,7 @@ class Context:
     returns: list[Kind] = field(default_factory=list)
     origins: dict[str, ast.AST] = field(default_factory=dict)
     target_name: str = ""
+    made: dict[ast.AST, Any] = field(default_factory=dict)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -174,8 +177,7 @@ class Context:
 
 
 BUILTIN_NAMES = frozenset(
-    "range len min max abs int float bool round print complex pow sum tuple list enumerate zip divmod "
-    "isinstance slice all any map filter sorted reversed str object type set dict hash".split()
+    ["range", "len", "min", "max", "abs", "int", "float", "bool", "round", "print", "complex", "pow", "sum", "tuple", "list", "enumerate", "zip", "divmod", "isinstance", "slice", "all", "any", "map", "filter", "sorted", "reversed", "str", "object", "type", "set", "dict", "hash"]
 )
 
 
@@ -213,6 +215,8 @@ def constant_typed(context: Context, node: ast.AST, value: Any) -> Typed:
         runs = [part.run for part in parts]
         return Typed(kinds, lambda fr, m: tuple([run(fr, m) for run in runs]))
     if isinstance(value, np.ndarray):
+        if value.dtype.char not in "?bhilqBHILQefdFD":
+            context.unsupported(node, f"array of {value.dtype}")
         return _constant_array(context, node, value)
     context.unsupported(node, type(value).__name__)
 

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from grader.simt import arithmetic, calls, subscripts, types
+from grader.simt import arithmetic, assignments, attributes, calls, closures, subscripts, types
+from grader.simt.arguments import parts_of
 from grader.simt.context import Context, Typed, constant_typed
 from grader.simt.types import Array, Clash, Device, Kind, Scalar, Space, Tuple
 from grader.simt.values import Tainted, as_condition, cast, join, select
@@ -19,6 +20,8 @@ def expression(context: Context, node: ast.expr) -> Typed:
     """Compile one expression."""
     handler = _HANDLERS.get(type(node))
     if handler is None:
+        if isinstance(node, _REFUSED):
+            context.fail(node, "unsupported-python", name=type(node).__name__.lower())
         context.unsupported(node)
     return handler(context, node)
 
@@ -107,12 +110,41 @@ def _touches(node: ast.expr) -> bool:
 
 def _compare(context: Context, node: ast.Compare) -> Typed:
     operands = [expression(context, part) for part in (node.left, *node.comparators)]
-    for op in node.ops:
-        if isinstance(op, ast.In | ast.NotIn):
-            context.unsupported(node, "in")
+    if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+        return _membership(context, node, operands)
     if any(operand.kind == types.NONE for operand in operands):
         return _compare_none(context, node, operands)
     return arithmetic.compare(context, node, operands)
+
+
+def _membership(context: Context, node: ast.Compare, operands: list[Typed]) -> Typed:
+    """``x in (1, 2, 4)``: equal to one of a tuple's items."""
+    if len(operands) != 2 or not isinstance(operands[1].kind, Tuple):
+        context.unsupported(node, "in")
+    found = Typed(types.BOOL, lambda fr, m: False)
+    for item in parts_of(operands[1]):
+        link = arithmetic.binary(context, node, ast.Eq(), operands[0], item)
+        found = arithmetic.conjunction(found, link, False, False)
+    return arithmetic.negation(found) if isinstance(node.ops[0], ast.NotIn) else found
+
+
+def _named(context: Context, node: ast.NamedExpr) -> Typed:
+    """``(i := i + 1)``: an assignment that is worth its value."""
+    store = assignments.bind(context, node.target, expression(context, node.value), node.value)
+    loaded = _name(context, ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
+
+    def run(fr: Any, m: Any) -> Any:
+        store(fr, m)
+        return loaded.run(fr, m)
+
+    return Typed(loaded.kind, run)
+
+
+def _lambda(context: Context, node: ast.Lambda) -> Typed:
+    if node not in context.made:
+        context.made[node] = closures.inner_function(context, node)
+    made: Typed = context.made[node]
+    return made
 
 
 def _compare_none(context: Context, node: ast.Compare, operands: list[Typed]) -> Typed:
@@ -168,8 +200,8 @@ def _choose_whole(context: Context, node: ast.IfExp, condition: Any, yes: Typed,
     def run(fr: Any, m: Any) -> Any:
         chosen = as_condition(condition(fr, m))
         if type(chosen) is not bool:
-            from grader.simt.machine import Stop
             from grader.records import Finding
+            from grader.simt.machine import Stop
 
             facts = {"construct": "array-per-thread"}
             raise Stop(Finding("unsupported-construct", "error", primary=site.span, facts=facts))
@@ -199,10 +231,15 @@ _HANDLERS: dict[type[ast.expr], Callable[[Context, Any], Typed]] = {
     ast.IfExp: _ifexp,
     ast.Tuple: _tuple,
     ast.List: _tuple,
-    ast.Attribute: lambda context, node: subscripts.attribute(context, node),
+    ast.Attribute: lambda context, node: attributes.attribute(context, node),
     ast.Subscript: lambda context, node: subscripts.subscript(context, node),
     ast.Call: lambda context, node: calls.call(context, node),
     ast.JoinedStr: _joined,
+    ast.NamedExpr: _named,
+    ast.Lambda: _lambda,
 }
+
+# What numba's own front end turns away wherever it stands.
+_REFUSED = (ast.Yield, ast.YieldFrom, ast.Await)
 
 __all__ = ["Array", "cast", "expression"]

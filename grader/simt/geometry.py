@@ -19,6 +19,7 @@ from grader.records import Dim3, Thread
 from grader.simt.affine import Affine, Extents, Whole, add, scale
 
 THREADS_PER_CHUNK = 65_536
+BYTES_PER_CHUNK = 64 << 20
 DIMS = ("x", "y", "z")
 
 
@@ -71,12 +72,16 @@ class Geometry:
         block, lane = divmod(number, self.threads_per_block)
         return Thread(_coordinates(block, self.grid), _coordinates(lane, self.block))
 
-    def chunks(self, resident: bool = False) -> Iterator[Chunk]:
+    def chunks(self, resident: bool = False, block_bytes: int = 0) -> Iterator[Chunk]:
         """All blocks, in order, in chunks whose size depends on the launch alone.
 
         ``resident`` keeps the whole grid in one chunk, as grid-wide synchronisation needs.
+        ``block_bytes`` is the shared and local memory of one block, which a chunk holds for all
+        of its blocks.
         """
         room = max(1, THREADS_PER_CHUNK // self.threads_per_block)
+        if block_bytes:
+            room = max(1, min(room, BYTES_PER_CHUNK // block_bytes))
         if resident:
             room = self.blocks
         gx, gy, gz = self.grid
@@ -144,6 +149,15 @@ class Chunk:
             coefs[position] = step
             step *= self.shape[position]
         return Affine(0, tuple(coefs), self.extents) if any(coefs) else 0
+
+    @cached_property
+    def chunk_number(self) -> Whole:
+        """The linear number of a thread within the chunk, in linear form."""
+        coefs, step = [0] * len(self.axes), 1
+        for position in reversed(range(len(self.axes))):
+            coefs[position] = step
+            step *= self.shape[position]
+        return Affine(0, tuple(coefs), self.extents) if self.threads > 1 else 0
 
     @cached_property
     def thread_number(self) -> Whole:

@@ -11,22 +11,20 @@ import numpy.typing as npt
 
 from grader.perf.devices import Device
 from grader.perf.devices import device as device_profile
-from grader.records import Dim3, Finding
-from grader.simt import values
+from grader.records import Dim3, Finding, Span
+from grader.simt.binding import bind, kind_of
 from grader.simt.context import UNSET, Frame
 from grader.simt.evidence import Entry
 from grader.simt.geometry import Geometry
 from grader.simt.kernel import Compiled, compile_kernel
 from grader.simt.machine import Machine, Stop
-from grader.simt.memory import Buffer, View, code_of, global_view
+from grader.simt.memory import View
 from grader.simt.observer import Observer
 from grader.simt.program import Program, parse
-from grader.simt.race import Log
-from grader.simt.race_grid import GridShadow
 from grader.simt.schedule import ORDERS, run_block
-from grader.simt.signature import convert_argument, declared
-from grader.simt.tally import Counters, Tally
-from grader.simt.types import ANY_ARRAY, BOOL, FLOAT64, INT64, Array, Kind, Scalar, Tuple
+from grader.simt.signature import declared
+from grader.simt.tally import Counters, Tally, Uncounted
+from grader.simt.traffic import traffic_notes
 from grader.simt.variables import MixedArrays
 
 DEFAULT_FUEL = 4_000_000
@@ -68,9 +66,11 @@ def launch(
     observers: Sequence[Observer] = (),
     fuel: int | None = None,
     schedule: str = "lockstep",
+    detect: bool = True,
 ) -> Run:
     """Run ``kernel`` of a submission's text over a grid, and gather evidence and counters.
 
+    ``detect=False`` computes values alone, without evidence and counters.
     ``schedule`` is "lockstep", or the name of an order (see :mod:`grader.simt.schedule`) in which
     warps run one by one between barriers: slow, for small launches, and values only.
     ``grid`` and ``block`` are an int or up to three, x first. ``args`` are NumPy arrays, which are
@@ -93,7 +93,7 @@ def launch(
         compiled = _compiled(program, function, (kernel, traced), args, constants or {})
     except Stop as stop:
         return Run((stop.finding,), Counters(), False)
-    setting = Setting(profile, shared_bytes, fuel or DEFAULT_FUEL, tuple(observers), schedule)
+    setting = Setting(profile, shared_bytes, fuel or DEFAULT_FUEL, tuple(observers), schedule, detect)
     return _execute(compiled, geometry, args, setting)
 
 
@@ -118,18 +118,18 @@ def _check_limits(geometry: Geometry, profile: Device, shared_bytes: int) -> Non
     _check_shared(shared_bytes, profile.shared_bytes_per_block_optin, profile)
 
 
-def _check_shared(size: int, limit: int, profile: Device) -> None:
+def _check_shared(size: int, limit: int, profile: Device, place: Span | None = None) -> None:
     if size > limit:
         counts = {"bytes": size, "limit": limit}
         facts = {"device": profile.name}
-        raise Stop(Finding("shared-memory-too-large", "error", counts=counts, facts=facts))
+        raise Stop(Finding("shared-memory-too-large", "error", place, counts=counts, facts=facts))
 
 
 def _compiled(
     program: Program, function: Any, what: tuple[str, bool], args: Sequence[Any], constants: Mapping[str, Any]
 ) -> Compiled:
     """The kernel for these argument types, compiled once; ``what`` is its name and whether it is traced."""
-    kinds = declared(program, function, tuple(_kind(arg, position) for position, arg in enumerate(args)))
+    kinds = declared(program, function, tuple(kind_of(arg, position) for position, arg in enumerate(args)))
     key = (what, kinds, repr(sorted(constants.items())))
     found = program.compiled.get(key)
     if found is None:
@@ -143,26 +143,6 @@ def _compiled(
     return found  # type: ignore[no-any-return]
 
 
-def _kind(arg: Any, position: int) -> Kind:
-    if isinstance(arg, np.ndarray):
-        if arg.dtype.hasobject or arg.dtype.char not in "?bhilqBHILQefdFD":
-            raise ValueError(f"argument {position} has dtype {arg.dtype}, which no kernel takes")
-        return Array(code_of(arg.dtype), arg.ndim, "global", position)
-    if isinstance(arg, bool | np.bool_):
-        return BOOL
-    if isinstance(arg, int):
-        return INT64
-    if isinstance(arg, float):
-        return FLOAT64
-    if isinstance(arg, np.generic):
-        return Scalar(code_of(arg.dtype))
-    if isinstance(arg, complex):
-        return Scalar("D")
-    if isinstance(arg, tuple):
-        return Tuple(tuple(_kind(item, position) for item in arg))
-    raise ValueError(f"argument {position} is a {type(arg).__name__}, which no kernel takes")
-
-
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a launch is given besides its kernel: device, dynamic shared bytes, operation budget."""
@@ -172,30 +152,38 @@ class Setting:
     fuel: int
     observers: tuple[Observer, ...] = ()
     schedule: str = "lockstep"
+    detect: bool = True
 
 
 def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], setting: Setting) -> Run:
     kernel, profile = compiled.kernel, setting.profile
     splits = tuple(sorted(kernel.divisors))
-    machine = Machine(Geometry(geometry.grid, geometry.block, splits), setting.fuel, Tally(profile.warp_width))
+    tally = (Tally if setting.detect else Uncounted)(profile.warp_width)
+    machine = Machine(Geometry(geometry.grid, geometry.block, splits), setting.fuel, tally)
+    machine.detect = setting.detect
     machine.shared_bytes = setting.shared_bytes
     counters = machine.tally.counters
     static = sum(kernel.shared_bytes)
     counters.shared_bytes_per_block = static + setting.shared_bytes
     try:
-        _check_shared(static, profile.shared_bytes_per_block_static, profile)
-        _check_shared(static + setting.shared_bytes, profile.shared_bytes_per_block_optin, profile)
+        place = max(zip(kernel.shared_bytes, kernel.shared_spans, strict=True), default=(0, None))[1]
+        _check_shared(static, profile.shared_bytes_per_block_static, profile, place)
+        _check_shared(static + setting.shared_bytes, profile.shared_bytes_per_block_optin, profile, place)
     except Stop as stop:
         return Run((stop.finding,), counters, False)
-    views = _bind(compiled, machine, args)
+    views = bind(compiled, machine, args)
     machine.observers = setting.observers
     completed = True
     with np.errstate(all="ignore"):
         try:
+            if not setting.detect:
+                _unwatched(views)
             if setting.schedule != "lockstep":
                 _by_warps(compiled, machine, views, setting)
             else:
-                for chunk in machine.geometry.chunks(kernel.grid_sync):
+                local = kernel.local_bytes * geometry.threads_per_block
+                block_bytes = static + setting.shared_bytes + local
+                for chunk in machine.geometry.chunks(kernel.grid_sync, block_bytes):
                     machine.begin(chunk)
                     _interpret(compiled, machine, views)
                     machine.end()
@@ -219,13 +207,19 @@ def _interpret(compiled: Compiled, machine: Machine, views: list[Any]) -> None:
     compiled.body(frame, None)
 
 
+def _unwatched(views: list[Any]) -> None:
+    for view in views:
+        if isinstance(view, View):
+            view.buffer.shadowed = False
+        elif isinstance(view, tuple):
+            _unwatched(list(view))
+
+
 def _by_warps(compiled: Compiled, machine: Machine, views: list[Any], setting: Setting) -> None:
     """Run block after block, each warp by warp: values only, no evidence."""
     geometry = machine.geometry
     order = ORDERS[setting.schedule]
-    for view in views:
-        if isinstance(view, View):
-            view.buffer.shadowed = False
+    _unwatched(views)
 
     def prepare(warp: Any) -> None:
         warp.written = machine.written
@@ -250,42 +244,6 @@ def _entry_of(finding: Finding) -> Entry:
     return entry
 
 
-def _bind(compiled: Compiled, machine: Machine, args: Sequence[Any]) -> list[Any]:
-    """Arguments as the frame holds them; buffers that the kernel writes get their shadows."""
-    names = compiled.parameters
-    buffers: dict[int, Buffer] = {}
-    bound: list[Any] = []
-    stores = compiled.kernel.stores
-    for position, arg in enumerate(args):
-        if isinstance(arg, np.ndarray):
-            name = names[position]
-            view = global_view(arg, name, position, buffers)
-            view.name = name
-            if position in stores or ANY_ARRAY in stores:
-                view.buffer.shadowed = True
-            bound.append(view)
-        else:
-            bound.append(convert_argument(compiled.kinds[position], _scalar(arg)))
-    seen: set[int] = set()
-    for view in bound:
-        if isinstance(view, View) and id(view.buffer) not in seen:
-            seen.add(id(view.buffer))
-            machine.global_buffers.append(view.buffer)
-            if view.buffer.shadowed:
-                view.buffer.log = Log(view.buffer)
-                machine.written[id(view.buffer)] = np.zeros(view.buffer.words, bool)
-                machine.grids[id(view.buffer)] = GridShadow(view.buffer)
-    return bound
-
-
-def _scalar(arg: Any) -> Any:
-    if isinstance(arg, tuple):
-        return tuple(_scalar(item) for item in arg)
-    kind = _kind(arg, 0)
-    assert isinstance(kind, Scalar)
-    return values.cast_scalar(arg, kind.code)
-
-
 def _result(compiled: Compiled, machine: Machine, views: list[Any], completed: bool) -> Run:
     written: dict[int, npt.NDArray[np.bool_]] = {}
     reached: dict[int, tuple[int, ...]] = {}
@@ -303,7 +261,7 @@ def _result(compiled: Compiled, machine: Machine, views: list[Any], completed: b
             reached[position] = tuple(machine.reached[id(view)])
             if completed:
                 _note_grid(machine, compiled, position, view, written[position], reached[position])
-    notes = tuple(compiled.kernel.notes.values())
+    notes = (*compiled.kernel.notes.values(), *traffic_notes(machine.tally))
     findings = machine.ledger.findings() + notes
     return Run(findings, machine.tally.counters, completed, written, reached)
 
@@ -316,6 +274,8 @@ def _note_grid(
         (s for s in compiled.kernel.sites if s.space == "global" and s.array == view.name and s.is_store), None
     )
     for axis, (high, size) in enumerate(zip(reached, view.shape, strict=True)):
+        if (id(view), axis) in machine.indirect:
+            continue  # computed from data, say: not the grid's doing
         if 0 <= high < size - 1 and not written.all():
             entry = Entry("grid-too-small", "warning", site.span if site else None)
             entry.counts = {"reached": high + 1, "size": size, "unwritten": int((~written).sum())}

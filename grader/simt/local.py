@@ -105,12 +105,9 @@ class LocalArray:
         words, threads = self.size, mc.chunk.threads
         data = np.zeros(threads * words, self.code)
         taint = np.full(threads * words, UNDEFINED, np.uint8)
-        buffer = Buffer(data, "local", self.name, threads * words, taint=taint, dirty=True)
-        coefs, step = [0] * len(mc.chunk.shape), words
-        for axis in reversed(range(len(coefs))):
-            coefs[axis] = step
-            step *= mc.chunk.shape[axis]
-        base: affine.Whole = Affine(0, tuple(coefs), mc.chunk.extents)
+        buffer = Buffer(data, "local", self.name, words, taint=taint, dirty=True)
+        number = mc.chunk.chunk_number
+        base: affine.Whole = affine.scale(number, words) if isinstance(number, Affine) else 0
         self.view = View(buffer, base, self.shape, _c_strides(self.shape), self.name, self.code)
         for word, value in enumerate(self.cells):
             if value is not UNSET:

@@ -16,8 +16,8 @@ from grader.simt.observer import AccessEvent, BarrierEvent, Observer, StatementE
 from grader.simt.race import Log
 from grader.simt.race_check import close, fold, settle_warps
 from grader.simt.race_grid import GridShadow
-from grader.simt.tally import Tally
 from grader.simt.taint import TaintTrail
+from grader.simt.tally import Tally
 from grader.simt.values import strip
 
 
@@ -33,6 +33,7 @@ class Machine:
     """One launch. Per-chunk state is renewed by :meth:`begin`."""
 
     baton: Any = None
+    detect: bool = True
 
     def __init__(self, geometry: Geometry, fuel: int, tally: Tally) -> None:
         self.geometry = geometry
@@ -44,6 +45,7 @@ class Machine:
         self.global_buffers: list[Buffer] = []
         self.grids: dict[int, GridShadow] = {}
         self.reached: dict[int, list[int]] = {}
+        self.indirect: set[tuple[int, int]] = set()
         self.written: dict[int, Any] = {}
         self.shared_bytes = 0
         self.observers: tuple[Observer, ...] = ()
@@ -78,6 +80,8 @@ class Machine:
         self.tally.finish()
         for observer in self.observers:
             observer.block_end(self.chunk)
+        for view in self.shared.values():
+            view.buffer.log = None  # the log holds the buffer: without the cycle, memory is freed at once
 
     def show(self, kind: str, site: Site, view: View, address: Any, active: Active, value: Any) -> None:
         """Tell the observers of an access."""
@@ -166,10 +170,13 @@ class Machine:
         view = self.shared.get(key)
         if view is None:
             view = make(self.chunk)
+            self.shared[key] = view
+            if not self.detect:
+                view.buffer.taint, view.buffer.dirty, view.buffer.stamp = None, False, None
+                return view
             view.buffer.log = Log(view.buffer)
             view.buffer.shadowed = True
             self.logs.append(view.buffer.log)
-            self.shared[key] = view
         return view
 
 

@@ -79,9 +79,19 @@ def global_view(array: npt.NDArray[Any], name: str, position: int, buffers: dict
     if owner.dtype != array.dtype:
         data = _flatten(array)
         buffer = Buffer(data, "global", name, data.size, position, owner=array)
-    start = array.__array_interface__["data"][0] - buffer.data.__array_interface__["data"][0]
+    start = _address(array) - _address(buffer.data)
+    if start % itemsize and array.size:  # misaligned within its allocation: memory of its own
+        buffer = Buffer(_flatten(array), "global", name, 0, position, owner=array)
+        buffer.words = buffer.data.size
+        start = _address(array) - _address(buffer.data)
     strides = tuple(stride // itemsize for stride in array.strides)
-    return View(buffer, start // itemsize if array.size else 0, array.shape, strides, name, code_of(array.dtype))
+    return View(
+        buffer, start // itemsize if array.size else 0, array.shape, strides, name, code_of(array.dtype)
+    )
+
+
+def _address(array: npt.NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 def code_of(dtype: np.dtype[Any]) -> str:
@@ -94,7 +104,8 @@ def _flatten(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if array.size == 0:
         return np.zeros(0, array.dtype)
     low, high = np.lib.array_utils.byte_bounds(array)
-    corner = array[tuple(slice(None) if stride >= 0 else slice(None, None, -1) for stride in array.strides)]
+    forwards = (slice(None) if stride >= 0 else slice(None, None, -1) for stride in array.strides)
+    corner = array[(*forwards, ...)]
     count = (high - low) // array.itemsize
     return np.lib.stride_tricks.as_strided(corner, (count,), (array.itemsize,))
 

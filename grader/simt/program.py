@@ -109,6 +109,7 @@ def parse_text(text: str) -> Program:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
+            compile(tree, "submission", "exec", dont_inherit=True)  # finds a `break` outside a loop, say
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         end = (error.end_lineno or line, error.end_offset or column + 1)

@@ -111,14 +111,17 @@ class Log:
         valid: Any,
         loops: Sequence[Sequence[Any]],
         value: Any,
-    ) -> None:
-        """Log one access; the same read again within the interval adds nothing."""
+    ) -> bool:
+        """Log one access; the same read again within the interval adds nothing.
+
+        The result says that the log has grown long and is to be folded.
+        """
         self.order += 1
         if kind == READ:
             where = (address.base, address.coefs) if type(address) is Affine else _identity(address)
             key = (site.ident, where, id(mask))
             if key in self.keys and valid is None:
-                return
+                return False
             self.keys.add(key)
         else:
             self.writes += 1
@@ -129,6 +132,7 @@ class Log:
         access = Access(self.order, kind, site, view, address, dims, mask, valid, frozen, value, number)
         self.accesses.append(access)
         self.held += access.nbytes()
+        return self.held > FOLD_BYTES or len(self.accesses) > FOLD_ACCESSES
 
     def _number(self, site: Site, view: View) -> int:
         number = self.numbers.get(site.ident)
@@ -136,11 +140,6 @@ class Log:
             number = self.numbers[site.ident] = len(self.sites)
             self.sites.append((site, view))
         return number
-
-    @property
-    def full(self) -> bool:
-        """Whether it is time to fold."""
-        return self.held > FOLD_BYTES or len(self.accesses) > FOLD_ACCESSES
 
     def drop(self, passed: npt.NDArray[np.bool_] | None, chunk: Chunk) -> None:
         """Forget the accesses of the blocks in ``passed`` (None: of all)."""

@@ -46,7 +46,9 @@ def fold(log: Log, chunk: Chunk) -> None:
     log.accesses, log.settled, log.keys, log.held = [], [], set(), 0
 
 
-def settle_warps(log: Log, chunk: Chunk, ledger: Ledger, mask: npt.NDArray[np.bool_] | None, warp: int) -> None:
+def settle_warps(
+    log: Log, chunk: Chunk, ledger: Ledger, mask: npt.NDArray[np.bool_] | None, warp: int
+) -> None:
     """A ``syncwarp`` by the threads of ``mask``: what came before it is ordered within each warp."""
     if log.writes and log.accesses:
         found = _within_warps(log.accesses, chunk, log, warp)

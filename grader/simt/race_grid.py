@@ -78,7 +78,9 @@ class GridShadow:
         if WRITE not in self.owners and ATOMIC not in self.owners:
             return np.zeros(0, np.int64)
         none = Owners.nobody(max(1, self.buffer.words))
-        reads, writes, atomics = (self.owners.get(kind, none).by(self._size) for kind in (READ, WRITE, ATOMIC))
+        reads, writes, atomics = (
+            self.owners.get(kind, none).by(self._size) for kind in (READ, WRITE, ATOMIC)
+        )
         return np.flatnonzero(conflicts(reads, writes, atomics))
 
     def finish(self, ledger: Ledger) -> None:

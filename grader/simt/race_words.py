@@ -18,7 +18,7 @@ from grader.simt.affine import Affine, Whole
 from grader.simt.geometry import Chunk
 from grader.simt.memory import Buffer
 from grader.simt.race import ATOMIC, READ, WRITE, Access
-from grader.simt.values import strip
+from grader.simt.values import Tainted, strip
 
 STATEMENT_BITS: Final = 16
 NOBODY: Final = np.iinfo(np.int64).max
@@ -136,27 +136,60 @@ def _bits(access: Access, chunk: Chunk) -> Ints:
 
 
 def expand_all(accesses: list[Access], scope: Scope) -> Iterator[Words]:
-    """The words of many accesses; those that differ in nothing but a constant offset together."""
+    """The words of many accesses, joined into a few large batches of one kind each."""
+    waiting: dict[int, list[Words]] = {}
+    sizes: dict[int, int] = {}
+    for words in _grouped(accesses, scope):
+        waiting.setdefault(words.kind, []).append(words)
+        sizes[words.kind] = sizes.get(words.kind, 0) + words.keys.size
+        if sizes[words.kind] > GROUP_ELEMENTS:
+            yield _joined(waiting.pop(words.kind))
+            sizes[words.kind] = 0
+    for parts in waiting.values():
+        yield _joined(parts)
+
+
+def _joined(parts: list[Words]) -> Words:
+    if len(parts) == 1:
+        return parts[0]
+    bits = [part.bits for part in parts if part.bits is not None]
+    pair = (np.concatenate([b[0] for b in bits]), np.concatenate([b[1] for b in bits])) if bits else None
+    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "low", "high"))
+    return Words(parts[0].kind, *columns, pair)
+
+
+def _grouped(accesses: list[Access], scope: Scope) -> Iterator[Words]:
+    """Accesses that differ in a constant offset, or in a value that is the same for all threads, together."""
     groups: dict[Any, list[Access]] = {}
     for access in accesses:
         address = access.address
-        if access.kind == WRITE or access.valid is not None or isinstance(address, np.ndarray):
+        varied = isinstance(address, np.ndarray) or access.valid is not None
+        if varied or isinstance(access.value, np.ndarray | Affine | Tainted):
             yield expand(access, scope)
             continue
         coefs = address.coefs if isinstance(address, Affine) else None
         groups.setdefault((access.kind, access.number, coefs, id(access.mask)), []).append(access)
     for members in groups.values():
         first = expand(members[0], scope)
-        if len(members) == 1:
-            yield first
-            continue
-        bases = np.array([m.address.base if isinstance(m.address, Affine) else m.address for m in members])
         step = max(1, GROUP_ELEMENTS // max(1, first.keys.size))
         for start in range(0, len(members), step):
-            shift = (bases[start : start + step] - bases[0])[:, None]
-            keys = (first.keys + shift).ravel()
-            times = len(shift)
-            yield Words(first.kind, keys, np.tile(first.low, times), np.tile(first.high, times))
+            yield _shifted(first, members[0], members[start : start + step], scope)
+
+
+def _shifted(first: Words, model: Access, members: list[Access], scope: Scope) -> Words:
+    """The words of accesses that are ``model``, expanded to ``first``, but for their offsets and values."""
+    if len(members) == 1 and members[0] is model:
+        return first
+    bases = np.array([m.address.base if isinstance(m.address, Affine) else m.address for m in members])
+    start = model.address.base if isinstance(model.address, Affine) else model.address
+    bits = None
+    if first.bits is not None:
+        each = np.array([_bits(member, scope.chunk).ravel()[0] for member in members])
+        repeated = np.repeat(each, first.keys.size)
+        bits = (repeated, repeated)
+    keys = (first.keys + (bases - start)[:, None]).ravel()
+    times = len(members)
+    return Words(first.kind, keys, np.tile(first.low, times), np.tile(first.high, times), bits)
 
 
 def numbered(keys: list[Ints]) -> tuple[Ints, list[Ints]]:
@@ -239,4 +272,15 @@ class Folded:
             self.kinds[kind] = words.chosen(~blocks[words.keys // self.stride])
 
 
-__all__ = ["ATOMIC", "READ", "WRITE", "Folded", "Owners", "Scope", "Words", "conflicts", "expand", "expand_all"]
+__all__ = [
+    "ATOMIC",
+    "READ",
+    "WRITE",
+    "Folded",
+    "Owners",
+    "Scope",
+    "Words",
+    "conflicts",
+    "expand",
+    "expand_all",
+]

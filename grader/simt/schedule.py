@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from grader.records import Dim3
+from grader.records import Dim3, Thread
 from grader.simt.affine import Affine, Extents, Whole
 from grader.simt.geometry import Axis, Chunk, Geometry
 from grader.simt.machine import Machine
-from grader.simt.tally import Tally
+from grader.simt.mask import Active
+from grader.simt.tally import Uncounted
 
 MAX_THREADS = 65_536
 Order = Callable[[int], Sequence[int]]
@@ -61,6 +62,12 @@ class WarpChunk(Chunk):
         if (np.diff(values) == 1).all():
             return Affine(int(values[0]), (1,), self.extents)
         return values
+
+    def thread(self, flat: int) -> Thread:
+        """The thread at a lane of the warp."""
+        bx, by, _ = self.geometry.block
+        lane = self.first + flat
+        return Thread(self.start, (lane % bx, lane // bx % by, lane // (bx * by)))
 
     @property
     def lane_number(self) -> Whole:  # type: ignore[override]
@@ -108,12 +115,16 @@ class ScheduledMachine(Machine):
     """The machine of one warp. Memory is shared with the block's other warps."""
 
     def __init__(self, geometry: Geometry, fuel: int, baton: Baton, warp: int) -> None:
-        super().__init__(geometry, fuel, Tally())
+        super().__init__(geometry, fuel, Uncounted())
+        self.detect = False
         self.baton = baton
         self.warp = warp
 
     def settle(self, passed: Any) -> None:
         """No interval ends here: this schedule shows values, it detects nothing."""
+
+    def settle_warps(self, active: Active) -> None:
+        """A warp runs in lockstep, so ``syncwarp`` orders nothing that is not in order."""
 
 
 def run_block(

@@ -21,7 +21,7 @@ def declared(program: Program, function: Function, kinds: tuple[Kind, ...]) -> t
     Scalars are converted to the declared type. An array of another type or rank is refused, as
     numba refuses it.
     """
-    wanted = _parameters(function)
+    wanted = parameters(function)
     if wanted is None:
         return kinds
     place = program.span(function.node)
@@ -42,10 +42,25 @@ def declared(program: Program, function: Function, kinds: tuple[Kind, ...]) -> t
     return tuple(result)
 
 
-def _parameters(function: Function) -> list[Kind | None] | None:
+def parameters(function: Function) -> list[Kind | None] | None:
+    """The types that the decorator's signature names, None for one we do not know; None without a signature."""
+    node = _node(function)
+    if isinstance(node, ast.Call):
+        return [_type(function, item) for item in node.args]
+    if isinstance(node, ast.Tuple):
+        return [_type(function, item) for item in node.elts]
+    return None
+
+
+def returned(function: Function) -> Kind | None:
+    """The type that the decorator's signature gives a device function's result; None where it names none."""
+    node = _node(function)
+    return _type(function, node.func) if isinstance(node, ast.Call) else None
+
+
+def _node(function: Function) -> ast.expr | None:
+    """The signature as an expression, out of its string or its list of one."""
     node = function.signature
-    if node is None:
-        return None
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             node = ast.parse(node.value.strip(), mode="eval").body
@@ -53,11 +68,7 @@ def _parameters(function: Function) -> list[Kind | None] | None:
             return None
     if isinstance(node, ast.List) and len(node.elts) == 1:
         node = node.elts[0]
-    if isinstance(node, ast.Call):
-        return [_type(function, item) for item in node.args]
-    if isinstance(node, ast.Tuple):
-        return [_type(function, item) for item in node.elts]
-    return None
+    return node
 
 
 def _type(function: Function, node: ast.expr) -> Kind | None:
@@ -72,7 +83,9 @@ def _type(function: Function, node: ast.expr) -> Kind | None:
     except HostError:
         found = None
     if isinstance(found, Path):
-        name = found.name.rsplit(".", 1)[1]
+        name = found.name.rsplit(".", 1)[-1]
+    if name in ("bool", "complex"):
+        return Scalar({"bool": "?", "complex": "D"}[name])
     short = {"f4": "f", "f8": "d", "i4": "i", "i8": "q", "u4": "I", "u8": "Q", "b1": "?", "i1": "b", "u1": "B"}
     code = CODES.get(name) or short.get(name)
     return Scalar(code) if code else None

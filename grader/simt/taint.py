@@ -30,6 +30,7 @@ class TaintRead:
     bit: int
     word: npt.NDArray[np.int64]
     event: npt.NDArray[np.int32]
+    interval: npt.NDArray[np.int32]
     events: list[tuple[tuple[tuple[str, Any], ...], Skip | None]] = field(default_factory=list)
     reached: bool = False
 
@@ -42,6 +43,8 @@ class TaintTrail:
         self.ledger = ledger
         self.reads: dict[tuple[int, int], TaintRead] = {}
         self.skips: dict[str, Skip] = {}
+        #: Values of the loop variables at the last guarded array's store of each barrier interval.
+        self.rounds: dict[int, tuple[tuple[str, Any], ...]] = {}
 
     def skipped(self, array: str, skip: Skip) -> None:
         """Note a store that some threads skipped; the latest one before a read explains its gap."""
@@ -69,12 +72,16 @@ class TaintTrail:
         record = self.reads.get(key)
         if record is None:
             shape = self.chunk.shape
-            record = TaintRead(site, view, bit, np.full(shape, -1), np.zeros(shape, np.int32))
+            zeros = (np.zeros(shape, np.int32), np.zeros(shape, np.int32))
+            record = TaintRead(site, view, bit, np.full(shape, -1), *zeros)
             self.reads[key] = record
         new = np.broadcast_to(hit, self.chunk.shape) & (record.word < 0)
         if new.any():
             spread = address.array() if isinstance(address, Affine) else np.asarray(address)
             np.copyto(record.word, spread, where=new)
+            stamp = view.buffer.stamp
+            if stamp is not None:
+                record.interval[new] = stamp[record.word[new]]
             record.event[new] = len(record.events)
             record.events.append((freeze(loops), self.skips.get(view.name)))
 
@@ -112,6 +119,9 @@ class TaintTrail:
         entry.loops = resolve(loops, self.chunk, flat)
         entry.counts = {"threads": threads, "words": int(np.unique(record.word[record.word >= 0]).size)}
         entry.facts = {"reaches": what}
+        old = self.rounds.get(int(record.interval.ravel()[flat]))
+        if record.bit == STALE and old is not None:
+            entry.facts["old_loops"] = resolve(old, self.chunk, flat)
         if skip is not None:
             size = self.chunk.geometry.threads_per_block
             entry.secondary = skip.site.guard or skip.site.span
@@ -137,4 +147,4 @@ def _name(record: TaintRead) -> str:
 def _index(view: View, word: int) -> tuple[int, ...]:
     words = max(1, view.buffer.words)
     base = view.base.base if isinstance(view.base, Affine) else view.base
-    return view.index_of((word - base) % words if view.buffer.space == "shared" else word - base)
+    return view.index_of(word - base if view.buffer.space == "global" else (word - base) % words)

@@ -21,6 +21,8 @@ SECTOR_BYTES = 32
 BANKS = 32
 BANK_BYTES = 4
 LOAD, STORE = "load", "store"
+KEPT_BYTES = 32 << 20
+MAX_HELD = 200_000
 
 
 @dataclass(slots=True)
@@ -80,6 +82,7 @@ class Tally:
         self.patterns = {}
         self.flops = {}
         self.held: set[Any] = set()
+        self.kept = 0
 
     def fence(self) -> None:
         """A barrier: values loaded from global memory are no longer kept in registers."""
@@ -98,7 +101,7 @@ class Tally:
             key: Any = (site.ident, kind, base, address.coefs, id(active), id(valid))
             exact: Any = (site.array, address.base, address.coefs, id(active))
         else:
-            key = (site.ident, kind, address if type(address) is int else id(address), id(active), id(valid))
+            key = (site.ident, kind, "one" if type(address) is int else id(address), id(active), id(valid))
             exact = (site.array, address, id(active)) if type(address) is int else None
         if site.space == "global":
             if kind == STORE:
@@ -106,10 +109,16 @@ class Tally:
             elif exact is not None:
                 if exact in self.held:
                     return
+                if len(self.held) > MAX_HELD:
+                    self.held.clear()
                 self.held.add(exact)
         found = self.patterns.get(key)
         if found is None:
             self.patterns[key] = [1, site, kind, address, active, valid]
+            self.kept += sum(part.nbytes for part in (address, valid) if isinstance(part, np.ndarray))
+            self.kept += 0 if active is None else active.array.nbytes
+            if self.kept > KEPT_BYTES:
+                self.finish()
         else:
             found[0] += 1
 
@@ -123,7 +132,7 @@ class Tally:
             found[0] += 1
 
     def finish(self) -> None:
-        """Work the chunk's patterns out."""
+        """Work the patterns out that were seen so far, and forget them."""
         known: dict[Any, tuple[int, int, int]] = {}
         for times, site, kind, address, active, valid in self.patterns.values():
             shape = (site.space, site.itemsize, id(active), id(valid))
@@ -141,6 +150,7 @@ class Tally:
                 field_name = f"{name}_threads"
                 total = getattr(self.counters, field_name) + times * operations * threads
                 setattr(self.counters, field_name, total)
+        self.patterns, self.flops, self.held, self.kept = {}, {}, set(), 0
 
     def _book(self, times: int, site: Site, kind: str, work: tuple[int, int, int]) -> None:
         requests, cost, threads = (times * part for part in work)
@@ -177,6 +187,16 @@ class Tally:
             on = _by_warp(np.broadcast_to(mask, shape).reshape(blocks, -1), self.warp, False)
             lanes = np.where(on, lanes, -1)
         return tuple(repeat * part for part in _cost(lanes, site))  # type: ignore[return-value]
+
+
+class Uncounted(Tally):
+    """A tally for a launch that only its values matter of."""
+
+    def access(self, site: Site, kind: str, address: Any, active: Active, valid: Any) -> None:
+        """Count nothing."""
+
+    def flop(self, ident: int, work: tuple[tuple[str, int], ...], active: Active) -> None:
+        """Count nothing."""
 
 
 def _bump(target: Any, name: str, amount: int) -> None:

@@ -75,10 +75,14 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A tuple of types; a list literal has this type too, with ``is_list`` set."""
+    """A tuple of types; a list literal has this type too, with ``is_list`` set.
+
+    ``fields`` names the items of a named tuple.
+    """
 
     items: tuple[Kind, ...]
     is_list: bool = False
+    fields: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -179,8 +183,10 @@ def _entries(operator: str) -> dict[str, str]:
 
 def unify(left: Kind, right: Kind) -> Kind:
     """The type of a variable that comes from either of two paths."""
-    if left == right:
+    if left == right or isinstance(left, Clash):
         return left
+    if isinstance(right, Clash):
+        return right
     if isinstance(left, Scalar) and isinstance(right, Scalar):
         return Scalar(np.promote_types(left.code, right.code).char.replace("l", "q").replace("L", "Q"))
     if isinstance(left, Array) and isinstance(right, Array):

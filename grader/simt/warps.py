@@ -121,7 +121,11 @@ def _check_members(
 def vote(context: Context, node: ast.Call) -> Typed:
     """``cuda.all_sync``, ``any_sync``, ``eq_sync`` and ``ballot_sync`` over the lanes that take part."""
     name = _name(context, node)
-    _, predicate = _arguments(context, node, 2)
+    members, predicate = _arguments(context, node, 2)
+    for part, wanted in ((members, "int"), (predicate, "int, bool")):
+        kind = part.kind
+        if not isinstance(kind, Scalar) or not kind.is_int or (kind.code == "?" and wanted == "int"):
+            context.fail(node, "argument-type", name=ast.unparse(node.func), got=kind.name, wanted=wanted)
     run = predicate.run
 
     def execute(fr: Any, m: Any) -> Any:

@@ -136,7 +136,7 @@ EXECUTED = (
     _a("reads_solution_by_walk", "canary", "import os\nfor root, _, names in os.walk('/course'):\n    for name in names:\n        print(open(os.path.join(root, name), errors='replace').read())\n"),
     _a("reads_other_student", "canary", "import glob\nfor path in glob.glob('/course/**/*', recursive=True):\n    try: print(open(path).read())\n    except OSError: pass\n"),
     _a("reads_environment", "canary", "import os\nprint(dict(os.environ)); print(open('/course/rubric.yaml').read())\n"),
-    _a("reads_parent_memory", "canary", "import os\nprint(open('/proc/1/environ', 'rb').read())\nprint(open('/course/journal.sqlite3').read())\n"),
+    _a("reads_parent_memory", "canary", "import os\nfor name in ('/proc/1/environ', f'/proc/{os.getppid()}/mem', '/course/journal.sqlite3'):\n    try: print(open(name, 'rb').read())\n    except OSError: pass\n"),
     _a("writes_journal", "canary", "open('/course/journal.sqlite3', 'w').write('mine')\n"),
     _a("writes_report", "canary", "open('/course/report.json', 'w').write('{\"outcome\": \"PASS\"}')\n"),
     _a("writes_conftest", "canary", "open('/course/conftest.py', 'w').write('import os; os._exit(0)')\n"),

@@ -69,8 +69,9 @@ def test_an_answer_made_for_the_grader_gets_no_points(
 ) -> None:
     assert question in {one.id for one in load(ROOT / f"rubrics/{exercise}.yaml").questions}
     quoted = answer.replace("'", "''")
-    sheet, count = re.subn(rf"(?m)^{question}:.*(\n[ \t]+.*)*$", lambda _: f"{question}: '{quoted}'", SHEET)
-    assert count == 1
+    # The first is the skeleton's, in a comment.
+    place = list(re.finditer(rf"(?m)^{question}:.*(\n[ \t]+.*)*$", SHEET))[-1]
+    sheet = f"{SHEET[: place.start()]}{question}: '{quoted}'{SHEET[place.end() :]}"
     report = graded(tmp_path, sheet, exercise, ".md")
     (result,) = [one for one in report.questions if one.id == question]
     assert result.points == 0, result

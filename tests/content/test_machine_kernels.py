@@ -55,7 +55,9 @@ def _faulty(entry: dict[str, Any]) -> tuple[str, Run]:
     names = {"np": np, "ints": _ints}
     args = eval(f"({entry['args']},)", names)
     options = {"shared_bytes": entry.get("shared_bytes", 0), "fuel": entry.get("fuel")}
-    run = launch(source, "kernel", grid=_dims(entry["grid"]), block=_dims(entry["block"]), args=args, **options)
+    run = launch(
+        source, "kernel", grid=_dims(entry["grid"]), block=_dims(entry["block"]), args=args, **options
+    )
     return source, run
 
 
@@ -78,7 +80,9 @@ def test_faulty_kernel_is_named_on_its_line(name: str) -> None:
     for key, value in entry.get("counts", {}).items():
         assert next(f for f in run.findings if f.name == entry["must"]).counts[key] == value
     for key, value in entry.get("facts", {}).items():
-        assert next(f for f in run.findings if f.name == entry["must"]).facts[key] == (tuple(value) if isinstance(value, list) else value)
+        assert next(f for f in run.findings if f.name == entry["must"]).facts[key] == (
+            tuple(value) if isinstance(value, list) else value
+        )
 
 
 def test_there_are_enough() -> None:

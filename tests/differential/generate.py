@@ -141,7 +141,9 @@ class Writer:
     def _assign(self) -> None:
         pool = self.random.choice([("whole", self.int_), ("real", self.float_)])
         names = getattr(self, pool[0])
-        target = self.random.choice([name for name in names if name not in ("t", "i")] or ["v" if pool[0] == "whole" else "fx"])
+        target = self.random.choice(
+            [name for name in names if name not in ("t", "i")] or ["v" if pool[0] == "whole" else "fx"]
+        )
         self.put(f"{target} = {pool[1]()}")
 
     def _augment(self) -> None:
@@ -211,7 +213,9 @@ class Writer:
 
     def _exchange(self) -> None:
         n = self.threads
-        other = self.random.choice([f"(t + {self.random.randint(1, n)}) % {n}", f"{n - 1} - t", "0", f"({self.int_(1)}) % {n}"])
+        other = self.random.choice(
+            [f"(t + {self.random.randint(1, n)}) % {n}", f"{n - 1} - t", "0", f"({self.int_(1)}) % {n}"]
+        )
         self.put(f"S[t] = {self.int_(2)}")
         self.put("cuda.syncthreads()")
         self.put(f"v = S[{other}] + S[t]")

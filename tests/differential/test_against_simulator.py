@@ -63,7 +63,11 @@ def _differences(seed: int, wanted: dict[str, Any]) -> list[str]:
     dtypes = {"F": np.float64, "fout": np.float64}
     arrays = {name: np.array(v, dtypes.get(name, np.int64)) for name, v in kernel.data.items()}
     run = launch(kernel.source, "kernel", grid=kernel.grid, block=kernel.block, args=tuple(arrays.values()))
-    found = [f"{f.name} at {f.primary}" for f in run.findings if f.severity != "note" and f.name != "grid-too-small"]
+    found = [
+        f"{f.name} at {f.primary}"
+        for f in run.findings
+        if f.severity != "note" and f.name != "grid-too-small"
+    ]
     for name, array in arrays.items():
         want = np.array(wanted[name], array.dtype)
         if not np.allclose(array, want, rtol=1e-9, atol=1e-9, equal_nan=True):

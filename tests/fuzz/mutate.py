@@ -65,7 +65,18 @@ class _Mutator(ast.NodeTransformer):
             case ast.Name(ctx=ast.Load()):
                 return ast.Name(r.choice(self.names), ast.Load())
             case ast.BinOp():
-                ops = [ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.RShift, ast.MatMult]
+                ops = [
+                    ast.Add,
+                    ast.Sub,
+                    ast.Mult,
+                    ast.Div,
+                    ast.FloorDiv,
+                    ast.Mod,
+                    ast.Pow,
+                    ast.BitAnd,
+                    ast.RShift,
+                    ast.MatMult,
+                ]
                 return ast.BinOp(node.left, r.choice(ops)(), node.right)
             case ast.Compare():
                 ops = [ast.Lt, ast.Gt, ast.Eq, ast.NotEq, ast.Is, ast.In]
@@ -114,7 +125,9 @@ def mutant(seed: int, text: str) -> str:
 
 def _insert(source: random.Random, node: ast.FunctionDef) -> None:
     try:
-        extra = ast.parse(source.choice([*ODD_STATEMENTS, *(f"v = {e}" for e in ODD_EXPRESSIONS), *ODD_EXPRESSIONS])).body
+        extra = ast.parse(
+            source.choice([*ODD_STATEMENTS, *(f"v = {e}" for e in ODD_EXPRESSIONS), *ODD_EXPRESSIONS])
+        ).body
     except (SyntaxError, ValueError):
         return
     place = source.randrange(len(node.body) + 1)
@@ -125,7 +138,9 @@ def _damaged_text(source: random.Random, text: str) -> str:
     for _ in range(source.randint(1, 4)):
         at = source.randrange(len(text) + 1)
         size = source.randint(0, 12)
-        filler = source.choice(["", " ", "\n", "\t", "(", ")", ":", "=", "é", "\x00", "'", '"""', "#", "\\", text[at : at + 30]])
+        filler = source.choice(
+            ["", " ", "\n", "\t", "(", ")", ":", "=", "é", "\x00", "'", '"""', "#", "\\", text[at : at + 30]]
+        )
         text = text[:at] + filler + text[at + size :]
     return text
 
@@ -133,5 +148,14 @@ def _damaged_text(source: random.Random, text: str) -> str:
 def rubbish(seed: int) -> str:
     """A file that is hardly a program."""
     source = random.Random(seed)
-    words = [*ODD_STATEMENTS, *ODD_EXPRESSIONS, "@cuda.jit", "def kernel(x, out):", "    x[0] = 1", "if", "(", "\n"]
+    words = [
+        *ODD_STATEMENTS,
+        *ODD_EXPRESSIONS,
+        "@cuda.jit",
+        "def kernel(x, out):",
+        "    x[0] = 1",
+        "if",
+        "(",
+        "\n",
+    ]
     return "\n".join(source.choice(words) for _ in range(source.randint(0, 30)))

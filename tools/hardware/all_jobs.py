@@ -1,6 +1,8 @@
 """Run all jobs of a folder on the GPU, plainly and under compute-sanitizer, several at a time.
 
-    python all_jobs.py JOBS RESULT.json SECONDS
+    python all_jobs.py JOBS RESULT.json SECONDS [EARLIER.json]
+
+What EARLIER.json holds already is not run again.
 """
 
 from __future__ import annotations
@@ -52,8 +54,9 @@ def _answer(command: list[str]) -> dict[str, Any]:
     return answer
 
 
-def main(jobs: Path, result: Path, seconds: float) -> None:
+def main(jobs: Path, result: Path, seconds: float, earlier: Path | None) -> None:
     """All plain runs first, then tool after tool, until the time is up."""
+    known = json.loads(earlier.read_text()) if earlier else {}
     end = time.monotonic() + seconds
     folders = sorted(path for path in jobs.iterdir() if path.is_dir())
     table: dict[str, dict[str, Any]] = {folder.name: {} for folder in folders}
@@ -63,7 +66,12 @@ def main(jobs: Path, result: Path, seconds: float) -> None:
         if time.monotonic() < end:
             table[folder.name][tool] = plain(folder) if tool == "plain" else sanitized(folder, tool)
 
-    items = [(folder, tool) for tool in ("plain", *TOOLS) for folder in folders]
+    items = [
+        (folder, tool)
+        for tool in ("plain", *TOOLS)
+        for folder in folders
+        if tool not in known.get(folder.name, {})
+    ]
     with ThreadPoolExecutor(WORKERS) as pool:
         for position, _ in enumerate(pool.map(work, items)):
             if position % 100 == 0:
@@ -74,4 +82,4 @@ def main(jobs: Path, result: Path, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4]) if sys.argv[4:] else None)

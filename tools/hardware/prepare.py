@@ -1,6 +1,7 @@
 """Write the jobs for a GPU: every shared case and every exercise variant, with inputs and expectations.
 
-    .venv/bin/python -m tools.hardware.prepare OUT [SHARED_CASES]
+    .venv/bin/python -m tools.hardware.prepare OUT                the exercises' variants
+    .venv/bin/python -m tools.hardware.prepare OUT SHARED_CASES   the shared cases
 
 Each job is a folder of OUT with the submission's text and the launches as ``.npz``. What the machine
 says of the same launches goes into OUT/machine.json.
@@ -26,7 +27,7 @@ SHAPES = ((64, 64, 64), (50, 37, 64), (50, 37, 40), (17, 33, 9))
 def main(out: Path, cases: Path | None) -> None:
     """Write all jobs."""
     machine: dict[str, Any] = {}
-    for kind in KINDS:
+    for kind in KINDS if not cases else ():
         for exercise in EXERCISES:
             for variant in variants(kind, exercise):
                 machine[f"{variant}"] = _variant(out, variant, kind)
@@ -83,7 +84,9 @@ def _case(out: Path, path: Path) -> dict[str, Any]:
     if known is not None:
         sys.modules["numba"] = known
     launches = []
-    for shape in names["SHAPES"]:
+    # The cases' shapes are meant for tiles of 4: scaled, they show the same bugs at the kernel's own tile.
+    scale = next((names[name] // 4 for name in ("TILE", "TPB") if name in names and "sim tile: 4" in text), 1)
+    for shape in [tuple(scale * size for size in shape) for shape in names["SHAPES"]]:
         kernel, grid, block, args, position, want, *shared = names["setup"](*shape)
         launches.append(Launch(kernel.__name__, grid, block, args, position, want, shared[0] if shared else 0))
     verdict = text.splitlines()[0].partition(":")[2].strip()

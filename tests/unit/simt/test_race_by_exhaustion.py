@@ -14,7 +14,7 @@ import pytest
 from grader.records import Span
 from grader.simt import launch
 from grader.simt.evidence import Ledger, Site
-from grader.simt.geometry import Chunk, Geometry
+from grader.simt.geometry import Geometry
 from grader.simt.mask import Mask
 from grader.simt.memory import Buffer, View
 from grader.simt.race import ATOMIC, READ, WRITE, Log
@@ -71,7 +71,11 @@ class Bench:
     def _access(self, chosen: Any, event: tuple[int, str, int]) -> None:
         thread, kind, word = event
         block, lane = oracle.BLOCK_OF[thread], thread % 2
-        each = np.arange(2 * len(self.sequences)) if self.space == "shared" else np.arange(len(self.sequences)).repeat(2)
+        each = (
+            np.arange(2 * len(self.sequences))
+            if self.space == "shared"
+            else np.arange(len(self.sequences)).repeat(2)
+        )
         address = (each * self.words + word)[:, None]
         mask = Mask(self._threads(chosen, block, lane), None)
         self.log.add(KIND_CODES[kind], SITES[thread, kind], self.view, address, (address,), mask, None, [], 1)
@@ -181,7 +185,8 @@ RACES = {
 def _by_kernel(sequence: Sequence, space: str) -> set[str]:
     """Scopes ("block", "grid") in which the machine reports a race of the scripted kernel."""
     columns = [
-        (event[1], 3, 0) if event[0] == "barrier" else (event[0], CODES[event[1]], event[2]) for event in sequence
+        (event[1], 3, 0) if event[0] == "barrier" else (event[0], CODES[event[1]], event[2])
+        for event in sequence
     ]
     thread, kind, word = (np.array(column, np.int32) for column in zip(*columns, strict=True))
     args = (thread, kind, word, np.zeros(2, np.int32), np.zeros(4, np.int32))

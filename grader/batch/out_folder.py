@@ -1,0 +1,140 @@
+"""The folder that a batch writes: its owner's alone, one batch at a time, each file whole or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.batch.problems import BatchError
+
+__all__ = ["OutFolder", "file_label"]
+
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}")
+_LOCK, _MARK = ".lock", ".tilegrade-batch"
+#: Folders that a batch fills; a file in them that this run did not write is an earlier run's.
+OWN_FOLDERS = ("feedback", "junit", "gradescope", "prairielearn")
+
+
+def file_label(name: str) -> str:
+    """Give a file name for a person that every system takes and no two people share."""
+    if _PLAIN.fullmatch(name) and not name.endswith(".") and name.partition(".")[0] not in _DEVICES:
+        return name
+    plain = re.sub(r"[^a-z0-9._-]+", "-", name.casefold()).strip("-.")[:40] or "student"
+    return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+
+
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{kind}{i}" for kind in ("com", "lpt") for i in range(10))}
+
+
+class OutFolder:
+    """One output folder."""
+
+    def __init__(self, path: Path) -> None:
+        """Make the folder, or take one that a batch made before.
+
+        Raises
+        ------
+        BatchError
+            It cannot be made, or holds what is not a batch's.
+        """
+        self.path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if not (path / _MARK).exists():
+                if any(path.iterdir()):
+                    raise BatchError(
+                        f"{path}: this folder is not empty and no batch made it; name another with --out"
+                    )
+                path.chmod(0o700)
+                (path / _MARK).write_text("made by grader batch\n", encoding="utf-8")
+            path.chmod(0o700)
+        except OSError as error:
+            raise BatchError(f"{path}: the output folder cannot be written: {error.strerror}") from None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder. Raises ``BatchError`` where another batch has it."""
+        try:
+            descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise BatchError(f"{self.path}: the output folder cannot be written: {error.strerror}") from None
+        # The journal's own files are SQLite's to make; they too are the owner's alone.
+        before = os.umask(0o077)
+        try:
+            if not _lock(descriptor):
+                raise BatchError(
+                    f"{self.path}: another batch is writing this folder; wait for it, or name another"
+                )
+            yield
+        finally:
+            os.umask(before)
+            os.close(descriptor)
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Write all files; those of an earlier run in our own folders that are not among them go.
+
+        Raises
+        ------
+        BatchError
+            One cannot be written; those before it are new, those after it old, and each is whole.
+        """
+        for name in OWN_FOLDERS:
+            self._clear(name, {name_ for name_ in files if name_.startswith(f"{name}/")})
+        for name, text in files.items():
+            self._write(self.path / name, text.encode("utf-8", "backslashreplace"))
+
+    def _write(self, path: Path, data: bytes) -> None:
+        try:
+            if path.is_file() and not path.is_symlink() and path.read_bytes() == data:
+                return
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            temporary = path.with_name(f".{path.name}.new")
+            with contextlib.suppress(FileNotFoundError):
+                temporary.unlink()
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+            temporary.replace(path)
+        except OSError as error:
+            raise BatchError(
+                f"{path}: cannot be written: {error.strerror}. Every grading is kept in the journal; "
+                "make room or mend the folder and run the same command again"
+            ) from None
+
+    def _clear(self, folder: str, wanted: set[str]) -> None:
+        root = self.path / folder
+        if not root.is_dir():
+            return
+        for path in sorted(root.rglob("*"), reverse=True):
+            name = path.relative_to(self.path).as_posix()
+            with contextlib.suppress(OSError):
+                if path.is_dir() and not path.is_symlink():
+                    path.rmdir() if not any(path.iterdir()) else None
+                elif name not in wanted:
+                    path.unlink()
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the lock, which the system lets go when its process ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:
+        import msvcrt
+
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

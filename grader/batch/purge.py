@@ -1,0 +1,87 @@
+"""Removing a person: from the journal, from the overrides and, by writing anew, from every file."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import io
+import json
+import shutil
+from pathlib import Path
+
+from grader.batch.journal import Journal
+from grader.batch.layouts import fold
+from grader.batch.out_folder import OWN_FOLDERS, OutFolder, file_label
+from grader.batch.problems import BatchError
+
+__all__ = ["purge", "purge_mark", "purged_marks"]
+
+_CLASS_FILES = (
+    "junit.xml",
+    "grades.csv",
+    "canvas.csv",
+    "moodle.csv",
+    "problems.csv",
+    "pending.csv",
+    "report.html",
+    "times.csv",
+)
+
+
+def purge_mark(student: str) -> str:
+    """Give what is kept of a purged person: enough to know the id again when it is seen."""
+    return hashlib.sha256(b"tilegrade purge\0" + fold(student).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def purged_marks(journal: Journal) -> set[str]:
+    """Give the marks of everybody who was purged."""
+    return set(json.loads(journal.noted("purged") or "[]"))
+
+
+def purge(out: Path, student: str) -> int:
+    """Remove a student from a batch's folder; give how many submissions the journal had.
+
+    The class's files are removed with the person in them: the next batch writes them without.
+
+    Raises
+    ------
+    BatchError
+        No batch made the folder, another one is writing it, or nobody there has that id.
+    """
+    if not (out / "journal.sqlite3").is_file():
+        raise BatchError(f"{out}: no batch wrote this folder")
+    folder = OutFolder(out)
+    with folder.locked():
+        journal = Journal(out / "journal.sqlite3")
+        try:
+            known = {name for name, _, _ in journal.keys_of()}
+            files = [path for name in OWN_FOLDERS for path in (out / name).glob(f"{file_label(student)}*")]
+            if student not in known and not files:
+                raise BatchError(f"{out}: nobody here has the id {student!r}; grades.csv lists the ids")
+            journal.note("purged", json.dumps(sorted(purged_marks(journal) | {purge_mark(student)})))
+            count = journal.purge(student)
+        finally:
+            journal.close()
+        for path in files:
+            if path.stem == file_label(student) or path.name == file_label(student):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for name in _CLASS_FILES:
+            with contextlib.suppress(FileNotFoundError):
+                (out / name).unlink()
+        _without(out / "overrides.csv", student)
+    return count
+
+
+def _without(path: Path, student: str) -> None:
+    """Take a student's rows out of the overrides."""
+    if not path.is_file():
+        return
+    rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+    at = rows[0].index("student") if rows and "student" in rows[0] else 0
+    kept = [row for i, row in enumerate(rows) if i == 0 or len(row) <= at or fold(row[at]) != fold(student)]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(kept)
+    temporary = path.with_name(".overrides.csv.new")
+    temporary.write_text(out.getvalue(), encoding="utf-8")
+    temporary.replace(path)

@@ -1,0 +1,117 @@
+"""Attributes: the builtin index variables, shapes of arrays, parts of numbers, constants of modules."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from grader.simt import expressions
+from grader.simt.arguments import mapped
+from grader.simt.context import Context, Run, Typed, constant_typed
+from grader.simt.host_values import path_value
+from grader.simt.local import LocalArray
+from grader.simt.memory import View
+from grader.simt.types import INT32, INT64, NAMES, Array, Scalar, Space, Tuple
+from grader.simt.values import cast_scalar
+
+DIMS = {"x": 0, "y": 1, "z": 2}
+INDEX_PATHS = ("numba.cuda.threadIdx", "numba.cuda.blockIdx", "numba.cuda.blockDim", "numba.cuda.gridDim")
+# What numba has for arrays and the machine does not follow: most of it makes new arrays.
+UNFOLLOWED = frozenset(
+    ["real", "imag", "flat", "ctypes", "flags", "view", "reshape", "ravel", "flatten", "copy", "astype", "sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "argsort", "sort", "nonzero", "take", "item", "fill", "repeat", "cumsum", "cumprod", "conj", "conjugate"]
+)
+
+
+def attribute(context: Context, node: ast.Attribute) -> Typed:
+    """``cuda.threadIdx.x``, ``A.shape``, ``math.pi``, a named tuple's field and the like."""
+    owner = expressions.expression(context, node.value)
+    kind = owner.kind
+    if isinstance(kind, Space):
+        return _of_path(context, node, kind.path)
+    if isinstance(kind, Array):
+        return _of_array(context, node, owner, kind)
+    if isinstance(kind, Scalar) and node.attr in ("real", "imag"):
+        return _of_number(owner, kind, node.attr)
+    if isinstance(kind, Tuple) and node.attr in kind.fields:
+        at, run = kind.fields.index(node.attr), owner.run
+        return Typed(kind.items[at], lambda fr, m: run(fr, m)[at])
+    context.fail(node, "unknown-attribute", name=node.attr, got=kind.name)
+
+
+def _of_path(context: Context, node: ast.Attribute, path: str) -> Typed:
+    full = f"{path}.{node.attr}"
+    if path in INDEX_PATHS:
+        if node.attr not in DIMS:
+            context.fail(node, "unknown-attribute", name=node.attr, got=path)
+        return Typed(INT32, index_run(path.rsplit(".", 1)[1], DIMS[node.attr]))
+    if full == "numba.cuda.warpsize":
+        return Typed(INT32, lambda fr, m: fr.mc.tally.warp)
+    if full == "numba.cuda.laneid":
+        return Typed(INT32, lambda fr, m: lane(fr))
+    return constant_typed(context, node, path_value(full))
+
+
+def lane(fr: Any) -> Any:
+    """A thread's number within its warp."""
+    from grader.simt.values import int_remainder
+
+    return int_remainder(fr.mc.chunk.lane_number, fr.mc.tally.warp)
+
+
+def index_run(name: str, dim: int) -> Run:
+    """The closure of one component of an index variable."""
+    if name == "threadIdx":
+        return lambda fr, m: fr.mc.chunk.index(False, dim)
+    if name == "blockIdx":
+        return lambda fr, m: fr.mc.chunk.index(True, dim)
+    if name == "blockDim":
+        return lambda fr, m: fr.mc.geometry.block[dim]
+    return lambda fr, m: fr.mc.geometry.grid[dim]
+
+
+def _of_array(context: Context, node: ast.Attribute, owner: Typed, kind: Array) -> Typed:
+    run = owner.run
+    match node.attr:
+        case "shape":
+            return Typed(Tuple((INT64,) * kind.ndim), lambda fr, m: tuple(run(fr, m).shape))
+        case "size":
+            return Typed(INT64, lambda fr, m: run(fr, m).size)
+        case "ndim":
+            return constant_typed(context, node, kind.ndim)
+        case "itemsize":
+            return constant_typed(context, node, np.dtype(kind.code).itemsize)
+        case "strides":
+            size = np.dtype(kind.code).itemsize
+            strides = Tuple((INT64,) * kind.ndim)
+            return Typed(strides, lambda fr, m: tuple([s * size for s in flat_view(fr, run(fr, m)).strides]))
+        case "dtype":
+            return Typed(Space(f"numba.{NAMES[kind.code]}"), lambda fr, m: None)
+        case "nbytes":
+            size = np.dtype(kind.code).itemsize
+            return Typed(INT64, lambda fr, m: run(fr, m).size * size)
+        case "T":
+            return Typed(kind, lambda fr, m: transposed(flat_view(fr, run(fr, m))))
+    if node.attr in UNFOLLOWED:
+        context.unsupported(node, f"array-{node.attr}")
+    context.fail(node, "unknown-attribute", name=node.attr, got=kind.name)
+
+
+def flat_view(fr: Any, array: Any) -> Any:
+    """The array as a view of flat memory; a local array kept element by element is laid out for it."""
+    return array.spread(fr.mc) if isinstance(array, LocalArray) else array
+
+
+def transposed(view: Any) -> Any:
+    """The array with its axes in the opposite order."""
+    return View(view.buffer, view.base, view.shape[::-1], view.strides[::-1], view.name, view.code)
+
+
+def _of_number(owner: Typed, kind: Scalar, attr: str) -> Typed:
+    run = owner.run
+    if not kind.is_complex:
+        return owner if attr == "real" else Typed(Scalar(kind.code), lambda fr, m: cast_scalar(0, kind.code))
+    code = "f" if kind.code == "F" else "d"
+    take = np.real if attr == "real" else np.imag
+    return Typed(Scalar(code), lambda fr, m: mapped(take, [run(fr, m)], code))

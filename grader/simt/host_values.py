@@ -1,0 +1,117 @@
+"""Values of the host code around a kernel, as the scalar interpreter knows them."""
+
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from grader.records import Span
+
+JIT_PATHS = frozenset({"numba.cuda.jit", "numba.jit", "numba.njit"})
+
+
+class HostError(Exception):
+    """Host code that cannot be followed, with the node at fault and a kebab-case reason."""
+
+    def __init__(self, node: ast.AST | None, reason: str, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.node = node
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What a name holds after code that the interpreter does not follow."""
+
+    node: ast.AST
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A module, function or type that is known by its dotted name only."""
+
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function of the submission with the scopes that its free names are looked up in.
+
+    ``jit`` holds the dotted path of the jit decorator and ``device`` whether it asks for a device
+    function; a plain Python function has ``jit == ""``. ``signature`` is the decorator's first
+    argument, where it has one. ``captured`` names the variables of a kernel that a function inside
+    it uses.
+    """
+
+    node: ast.FunctionDef
+    scopes: tuple[dict[str, Any], ...]
+    jit: str = ""
+    device: bool = False
+    signature: ast.expr | None = None
+    captured: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Budget:
+    """Steps that are left to an evaluation."""
+
+    steps: int = 200_000
+    depth: int = 0
+
+    def spend(self, node: ast.AST, steps: int = 1) -> None:
+        self.steps -= steps
+        if self.steps < 0:
+            raise HostError(node, "did-not-finish")
+
+
+def span_of(node: ast.AST, lines: tuple[str, ...] = ()) -> Span:
+    """The node's place. ``ast`` counts columns in UTF-8 bytes; spans count characters."""
+    line = getattr(node, "lineno", 1)
+    end_line = getattr(node, "end_lineno", line) or line
+    return Span(
+        line,
+        _column(lines, line, getattr(node, "col_offset", 0)),
+        end_line,
+        _column(lines, end_line, getattr(node, "end_col_offset", 1) or 1),
+    )
+
+
+def _column(lines: tuple[str, ...], line: int, offset: int) -> int:
+    if not 0 < line <= len(lines) or lines[line - 1].isascii():
+        return offset + 1
+    return len(lines[line - 1].encode()[:offset].decode(errors="replace")) + 1
+
+
+def bind_import(node: ast.Import | ast.ImportFrom, scope: dict[str, Any]) -> None:
+    """Bind imported names to their dotted paths; nothing is imported."""
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            scope[alias.asname or alias.name] = path_value(f"{node.module or ''}.{alias.name}")
+        elif alias.asname:
+            scope[alias.asname] = Path(alias.name)
+        else:
+            root = alias.name.split(".")[0]
+            scope[root] = Path(root)
+
+
+def path_value(path: str) -> Any:
+    """Constants of ``math`` and NumPy are values; every other dotted name stays a path."""
+    path = path.replace("numba.types.", "numba.").replace("numba.core.types.", "numba.")
+    return _CONSTANTS.get(path, Path(path))
+
+
+_CONSTANTS = {
+    "math.pi": math.pi,
+    "math.e": math.e,
+    "math.tau": math.tau,
+    "math.inf": math.inf,
+    "math.nan": math.nan,
+    "numpy.pi": math.pi,
+    "numpy.e": math.e,
+    "numpy.inf": math.inf,
+    "numpy.nan": math.nan,
+}

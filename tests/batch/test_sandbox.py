@@ -1,0 +1,118 @@
+"""What a child in the sandbox finds there, and what it can do: its own script, and nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.batch import run as run_module
+from grader.batch import sandbox as sandbox_module
+from grader.batch.problems import BatchError
+from grader.batch.run import Settings
+from grader.batch.sandbox import Limits, find_sandbox, run_child
+from grader.batch.seccomp import program
+
+pytestmark = pytest.mark.skipif(
+    find_sandbox() is None, reason="no sandbox on this machine (bubblewrap, setpriv, prlimit)"
+)
+LENGTH = 4000
+
+PROBE = """
+import ctypes, json, os, socket, sys
+found = {}
+def attempt(name, action):
+    try:
+        found[name] = str(action())
+    except BaseException as error:
+        found[name] = type(error).__name__
+libc = ctypes.CDLL(None, use_errno=True)
+found["uid"] = os.getuid()
+found["root"] = sorted(os.listdir("/"))
+found["processes"] = sum(name.isdigit() for name in os.listdir("/proc"))
+found["descriptors"] = len(os.listdir("/proc/self/fd"))
+found["environment"] = sorted(os.environ)
+attempt("passwd", lambda: open("/etc/passwd").read())
+attempt("secret", lambda: open(SECRET).read())
+attempt("write", lambda: open("/child.py", "a"))
+attempt("network", lambda: socket.create_connection(("127.0.0.1", PORT), 1))
+attempt("unix", lambda: socket.socket(socket.AF_UNIX))
+attempt("fork", os.fork)
+attempt("signal", lambda: os.kill(1, 9))
+attempt("setuid", lambda: os.setuid(0))
+found["mount"] = libc.mount(b"none", b"/tmp", b"tmpfs", 0, None)
+found["remount"] = libc.mount(b"none", b"/usr", None, 4096 | 32, None)
+found["unshare"] = libc.unshare(0x10000000)
+found["ptrace"] = libc.ptrace(16, 1, 0, 0)
+with open("/proc/self/status") as status:
+    lines = dict(line.split(":", 1) for line in status)
+found["capabilities"] = int(lines["CapEff"], 16) | int(lines["CapPrm"], 16)
+found["no_new_privs"] = int(lines["NoNewPrivs"])
+found["seccomp"] = int(lines["Seccomp"])
+text = json.dumps(found).encode()
+sys.stdout.buffer.write(text.ljust(4000))
+"""
+
+
+def run_script(folder: Path, text: str, length: int, limits: Limits | None = None) -> sandbox_module.Ran:
+    script = folder / "probe.py"
+    script.write_text(text)
+    script.chmod(0o644)
+    for parent in (folder, folder.parent):
+        parent.chmod(0o755)
+    return run_child(find_sandbox(), script, {}, b"", length, limits)
+
+
+def test_a_child_reaches_nothing(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("canary")
+    secret.chmod(0o666)
+    text = PROBE.replace("SECRET", repr(str(secret))).replace("PORT", "9")
+    ran = run_script(tmp_path, text, LENGTH)
+    assert ran.problem == ""
+    found = json.loads(ran.output)
+    assert found["uid"] != 0
+    assert not {"work", "home", "root2", "var", "opt", "srv"} & set(found["root"])
+    assert "canary" not in found["secret"]
+    assert found["passwd"] == "FileNotFoundError"
+    assert found["processes"] <= 3
+    assert found["descriptors"] <= 5
+    assert not [name for name in found["environment"] if "TILEGRADE" in name]
+    assert found["write"] in ("OSError", "PermissionError")
+    assert found["network"] != ""
+    assert found["network"].endswith("Error")
+    assert found["setuid"] == "PermissionError"
+    assert {found[name] for name in ("mount", "remount", "unshare", "ptrace")} == {-1}
+    assert (found["capabilities"], found["no_new_privs"]) == (0, 1)
+    if program() is not None:
+        assert found["seccomp"] == 2
+        assert {found[name] for name in ("fork", "unix")} == {"PermissionError"}
+
+
+def test_its_time_memory_and_output_are_bounded(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    assert run_script(tmp_path, "while True: pass", 4, Limits(seconds=1)).problem == "it did not finish in time"
+    assert time.monotonic() - begun < 5
+    hungry = run_script(tmp_path, "x = bytearray(2**31)\nprint('have', flush=True)", 4, Limits(memory_mb=512))
+    assert hungry.problem == "it ended without all results"
+    flood = run_script(tmp_path, "import os\nwhile True: os.write(1, b'x' * 65536)", 100)
+    assert (flood.problem, len(flood.output)) == ("it sent more than the results", 100)
+    full = run_script(tmp_path, "open('/tmp/f', 'wb').write(bytes(2**25))\nprint('kept', end='')", 4)
+    assert full.problem == "it ended without all results"
+
+
+def test_sitecustomize_and_pth_files_are_not_read(tmp_path: Path) -> None:
+    ran = run_script(tmp_path, "import sys\nprint('site' in sys.modules, end='')", 5)
+    assert ran.output == b"False"
+
+
+def test_without_a_sandbox_nothing_runs_unless_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_module, "find_sandbox", lambda: None)
+    (tmp_path / "in").mkdir()
+    with pytest.raises(BatchError, match="--unsafe-no-sandbox"):
+        run_module.run(Settings(tmp_path / "in", tmp_path / "out", run="sandbox"))
+    assert not (tmp_path / "out").exists()
+    assert os.environ.get("TILEGRADE_WORKER_RUNS") is None

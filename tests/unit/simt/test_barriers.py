@@ -1,0 +1,123 @@
+"""Barriers: complete, divergent, with threads that have left, of one block among many, of a warp."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader.records import Finding
+from grader.simt import Run, launch
+
+HEAD = "from numba import cuda, float32, int32\n\n@cuda.jit\ndef kernel(a, out):\n    t, b = cuda.threadIdx.x, cuda.blockIdx.x\n"
+
+
+def run(body: str, *, grid: int = 1, block: int = 32) -> Run:
+    a = np.arange(512, dtype=np.int32)
+    source = HEAD + "    " + body.replace("\n", "\n    ") + "\n"
+    return launch(source, "kernel", grid=grid, block=block, args=(a, np.zeros(grid * block, np.int32)))
+
+
+def one(result: Run, name: str) -> Finding:
+    (finding,) = [finding for finding in result.findings if finding.name == name]
+    return finding
+
+
+def names(result: Run) -> set[str]:
+    return {finding.name for finding in result.findings if finding.severity != "note"}
+
+
+def test_a_barrier_that_part_of_a_block_reaches() -> None:
+    finding = one(run("if t < 5:\n    cuda.syncthreads()\nout[b * 32 + t] = t", grid=3), "divergent-barrier")
+    assert dict(finding.counts) == {"arrived": 5, "live": 32, "blocks": 3}
+    assert [thread.thread[0] for thread in finding.threads] == [0, 5]
+    assert finding.primary is not None
+    assert finding.secondary is not None
+    assert (finding.primary.line, finding.secondary.line) == (7, 6)
+
+
+def test_a_branch_that_whole_blocks_take() -> None:
+    body = (
+        "S = cuda.shared.array(32, int32)\nif b % 2 == 0:\n    S[t] = t\n    cuda.syncthreads()\n"
+        "    out[b * 32 + t] = S[31 - t]\nelse:\n    out[b * 32 + t] = 0"
+    )
+    result = run(body, grid=4)
+    assert result.findings == ()
+    assert result.counters.barriers == 1
+
+
+def test_threads_that_have_left_are_not_waited_for() -> None:
+    body = "if t >= 20:\n    return\ncuda.syncthreads()\nout[31 - t] = t"
+    finding = one(run(body), "exit-before-barrier")
+    assert (finding.severity, dict(finding.counts)) == ("warning", {"exited": 12, "live": 20, "blocks": 1})
+    assert "divergent-barrier" not in names(run(body))
+
+
+def test_whole_blocks_that_have_left_are_no_matter() -> None:
+    assert run("if b == 1:\n    return\ncuda.syncthreads()\nout[b * 32 + t] = t", grid=3).findings == ()
+
+
+def test_leaving_after_the_last_barrier_is_no_matter() -> None:
+    body = "cuda.syncthreads()\nif t >= 20:\n    return\nout[31 - t] = t"
+    assert run(body).findings == ()
+
+
+def test_two_barriers_met_by_two_halves() -> None:
+    result = run("if t < 16:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()\nout[t] = t")
+    lines = [f.primary.line for f in result.findings if f.name == "divergent-barrier" and f.primary]
+    assert lines == [7, 9]
+
+
+def test_a_loop_with_a_trip_count_for_each_block() -> None:
+    body = (
+        "S = cuda.shared.array(32, int32)\nS[t] = 0\nfor step in range(b):\n    cuda.syncthreads()\n    v = S[31 - t]\n"
+        "    cuda.syncthreads()\n    S[t] = v + 1\nout[b * 32 + t] = S[t]"
+    )
+    assert run(body, grid=4).findings == ()
+
+
+def test_a_block_at_its_barrier_does_not_clear_its_neighbours() -> None:
+    """Block 0 goes through a barrier between write and read, block 1 does not."""
+    body = "S = cuda.shared.array(32, int32)\nS[t] = t\nif b == 0:\n    cuda.syncthreads()\nout[b * 32 + t] = S[31 - t]"
+    finding = one(run(body, grid=2), "shared-read-before-barrier")
+    assert {thread.block for thread in finding.threads} == {(1, 0, 0)}
+    assert finding.counts["words"] == 32
+
+
+def test_votes() -> None:
+    out = np.zeros(96, np.int32)
+    source = (
+        HEAD
+        + "    out[b * 32 + t] = cuda.syncthreads_or(a[t] == 31 - b) + 10 * cuda.syncthreads_and(a[t] >= b)\n"
+    )
+    launch(source, "kernel", grid=3, block=32, args=(np.arange(32, dtype=np.int32), out))
+    assert out.tolist() == [11] * 32 + [1] * 64
+
+
+def test_a_warp_barrier_orders_its_warp() -> None:
+    body = (
+        "S = cuda.shared.array(64, int32)\nS[t] = a[t]\ncuda.syncwarp()\nv = S[t ^ 1]\ncuda.syncwarp()\nS[t] = v\n"
+        "cuda.syncthreads()\nout[t] = S[63 - t]"
+    )
+    assert run(body, block=64).findings == ()
+
+
+def test_a_warp_barrier_does_not_order_two_warps() -> None:
+    body = "S = cuda.shared.array(64, int32)\nS[t] = a[t]\ncuda.syncwarp()\nout[t] = S[t ^ 32]"
+    finding = one(run(body, block=64), "shared-read-before-barrier")
+    assert (finding.facts["scope"], finding.counts["words"]) == ("block", 64)
+    first, second = (thread.thread[0] // 32 for thread in finding.threads)
+    assert first != second
+
+
+def test_a_hazard_within_a_warp_before_its_barrier_is_kept() -> None:
+    body = "S = cuda.shared.array(64, int32)\nS[t] = a[t]\nv = S[t ^ 1]\ncuda.syncwarp()\nout[t] = v"
+    finding = one(run(body, block=64), "shared-read-before-barrier")
+    assert finding.facts["scope"] == "warp"
+
+
+def test_a_warp_tail_with_barriers_is_right() -> None:
+    body = (
+        "S = cuda.shared.array(64, int32)\nS[t] = a[t]\ncuda.syncthreads()\nif t < 32:\n    S[t] += S[t + 32]\n"
+        "    cuda.syncwarp()\n    s = 16\n    while s > 0:\n        v = S[t + s]\n        cuda.syncwarp()\n"
+        "        S[t] += v\n        cuda.syncwarp()\n        s //= 2\ncuda.syncthreads()\nout[t] = S[0]"
+    )
+    assert names(run(body, block=64)) == set()
