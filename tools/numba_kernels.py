@@ -84,7 +84,8 @@ class MachineKernel(FakeCUDAKernel):  # type: ignore[misc]
                 raise self._refused("source-not-available")
             text = textwrap.dedent(inspect.getsource(self.fn))
             program = Program(text, ast.Module([function.node], []))
-            program.__dict__["scope"] = {**function.scopes[0], function.node.name: function}
+            scope = {name: value for name, value in function.scopes[0].items() if name != function.node.name}
+            program.__dict__["scope"] = {**scope, function.node.name: function}
             self._program = program
         return self._program
 
@@ -100,7 +101,7 @@ class MachineKernel(FakeCUDAKernel):  # type: ignore[misc]
             program = self.program
         except (Refused, OSError, TypeError):
             return
-        function = program.scope[self.fn.__name__]
+        function = program.scope[program.functions[-1]]
         kinds = parameters(function)
         if kinds is None or any(kind is None for kind in kinds):
             return
@@ -116,12 +117,12 @@ class MachineKernel(FakeCUDAKernel):  # type: ignore[misc]
             program = self.program
         except (OSError, TypeError):
             raise self._refused("source-not-available") from None
-        passed = [passable(arg) for arg in args]
+        passed = [passable(self._extended(arg)) for arg in args]
         RECORD.launches += 1
         try:
             run = launch(
                 program,
-                self.fn.__name__,
+                program.functions[-1],
                 grid=grid,
                 block=block,
                 args=passed,
@@ -136,13 +137,19 @@ class MachineKernel(FakeCUDAKernel):  # type: ignore[misc]
         if not run.completed:
             raise Stopped(", ".join(finding.name for finding in run.errors))
 
+    def _extended(self, arg: Any) -> Any:
+        for extension in self.extensions:
+            _, arg = extension.prepare_args(None, arg, stream=0, retr=[])
+        return arg
+
     def __getattr__(self, name: str) -> Any:
         raise NotAboutKernels(name)
 
     def _error(self, finding: Finding) -> Exception:
         facts = ", ".join(f"{key}={value}" for key, value in sorted(finding.facts.items()))
         if finding.name == "unsupported-construct":
-            return self._refused(str(finding.facts.get("construct")))
+            construct, name = str(finding.facts.get("construct")), finding.facts.get("name")
+            return self._refused(f"{construct}: {name}" if name else construct)
         RECORD.type_errors.append(f"{finding.facts.get('rule', finding.name)}: {facts}")
         return MachineTypeError(RECORD.type_errors[-1])
 
@@ -180,6 +187,8 @@ def translated(value: Any, seen: dict[int, Any]) -> Any:
     """A host value as the machine's scalar interpreter has it; ``Unknown`` where it has none."""
     if value is None or isinstance(value, bool | int | float | complex | str | np.generic | np.ndarray):
         plain = type(value).__module__ in ("builtins", "numpy")
+        if isinstance(value, np.ndarray):
+            return value.copy()  # a constant of the kernel from now on
         return value if plain else Unknown(ast.Pass(), type(value).__name__)
     if type(value) in (tuple, list):
         return type(value)(translated(item, seen) for item in value)
@@ -195,8 +204,17 @@ def translated(value: Any, seen: dict[int, Any]) -> Any:
     return Path(path) if path else Unknown(ast.Pass(), type(value).__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What the simulator lacks of the ``cuda`` module, by its dotted path."""
+
+    path: str
+
+
 def _path_of(value: Any) -> str:
     """The dotted name by which kernels know a type or a function of a library."""
+    if isinstance(value, Named):
+        return value.path
     if isinstance(value, types.Type):
         return f"numba.{value}" if isinstance(value, types.Number | types.Boolean) else ""
     if isinstance(value, np.dtype):
@@ -233,14 +251,15 @@ def function_of(
 
 
 def _definition(fn: Any) -> ast.FunctionDef | None:
+    name = fn.__code__.co_name
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
     except (OSError, SyntaxError, TypeError):
         return None
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == fn.__name__:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
-        if isinstance(node, ast.Lambda) and fn.__name__ == "<lambda>":
+        if isinstance(node, ast.Lambda) and name == "<lambda>":
             body: list[ast.stmt] = [ast.Return(node.body)]
             made = ast.FunctionDef("lambda_", node.args, body, [], type_params=[])
             return ast.fix_missing_locations(ast.copy_location(made, node.body))

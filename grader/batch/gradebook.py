@@ -81,7 +81,7 @@ def _gradebook(url: str) -> Iterator[Any]:
 
 
 def with_driver(url: str) -> str:
-    """Name the driver that the extra brings: which one a bare ``postgresql://`` means changes with SQLAlchemy."""
+    """Name the driver that the extra brings; what a bare ``postgresql://`` means changes with SQLAlchemy."""
     scheme, separator, rest = url.partition("://")
     return f"postgresql+psycopg{separator}{rest}" if scheme in ("postgres", "postgresql") else url
 

@@ -4,35 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from grader.diagnosis import source
+from grader.diagnosis import value_rules
 from grader.diagnosis.evidence import Evidence
-from grader.diagnosis.grammar import quote
+from grader.diagnosis.type_parts import Parts, Rule
 from grader.diagnosis.wording import Wording
 
 
-class _Parts:
-    """The pieces that the rules' sentences are built from."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        finding = evidence.finding
-        self.code = evidence.code("this expression")
-        self.name = quote(evidence.text("name")) or self.code
-        self.at = evidence.on_line()
-        self.near = quote(source.nearest_name(evidence.lines, finding.primary, evidence.text("name")))
-        self.got = _shown(finding.facts.get("got"))
-        self.wanted = _shown(finding.facts.get("wanted"))
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, tuple):
-        return " and ".join(quote(str(item)) for item in value if item is not None)
-    return quote(str(value)) if isinstance(value, str) else ("" if value is None else str(value))
-
-
-Rule = tuple[str, str, str, str, str]
-
-
-def _argument_count(p: _Parts) -> Rule:
+def _argument_count(p: Parts) -> Rule:
     numbers = f": {p.got or 'too few or too many'} where {p.wanted or 'another number'} are taken"
     return (
         f"{p.name} is called with the wrong number of arguments{numbers}",
@@ -49,7 +27,7 @@ def _counted(number: str, one: str, several: str) -> str:
     return f"{number} {one if number == '1' else several}"
 
 
-def _index_rank(p: _Parts) -> Rule:
+def _index_rank(p: Parts) -> Rule:
     indices = _counted(p.got, "index", "indices")
     needed = _counted(p.wanted, "index", "indices") if p.wanted else "one index for each axis"
     return (
@@ -61,7 +39,7 @@ def _index_rank(p: _Parts) -> Rule:
     )
 
 
-def _unknown_name(p: _Parts) -> Rule:
+def _unknown_name(p: Parts) -> Rule:
     return (
         f"{p.name} is not defined" + (f"; {p.near} is" if p.near else ""),
         "nothing of this name is known here",
@@ -74,7 +52,7 @@ def _unknown_name(p: _Parts) -> Rule:
     )
 
 
-def _unknown_attribute(p: _Parts) -> Rule:
+def _unknown_attribute(p: Parts) -> Rule:
     return (
         f"{p.code} does not exist: {p.got or 'the object'} has no attribute {p.name}",
         "no such attribute",
@@ -84,7 +62,7 @@ def _unknown_attribute(p: _Parts) -> Rule:
     )
 
 
-def _no_common_type(p: _Parts) -> Rule:
+def _no_common_type(p: Parts) -> Rule:
     types = p.got or "the types it has"
     return (
         f"{p.name} has no single type here: {types}",
@@ -95,7 +73,7 @@ def _no_common_type(p: _Parts) -> Rule:
     )
 
 
-def _not_callable(p: _Parts) -> Rule:
+def _not_callable(p: Parts) -> Rule:
     return (
         f"{p.name} cannot be called inside a kernel",
         "not a device function",
@@ -106,7 +84,7 @@ def _not_callable(p: _Parts) -> Rule:
     )
 
 
-def _argument_type(p: _Parts) -> Rule:
+def _argument_type(p: Parts) -> Rule:
     return (
         f"{p.code} gets {p.got or 'a value of the wrong type'} where {p.wanted or 'another type'} is needed",
         "the wrong type of argument",
@@ -116,7 +94,7 @@ def _argument_type(p: _Parts) -> Rule:
     )
 
 
-RULES: dict[str, Callable[[_Parts], Rule]] = {
+RULES: dict[str, Callable[[Parts], Rule]] = {
     "argument-count": _argument_count,
     "index-rank": _index_rank,
     "unknown-name": _unknown_name,
@@ -124,10 +102,11 @@ RULES: dict[str, Callable[[_Parts], Rule]] = {
     "no-common-type": _no_common_type,
     "not-callable": _not_callable,
     "argument-type": _argument_type,
+    **value_rules.RULES,
 }
 
 
-def _other_rule(p: _Parts, rule: str) -> Rule:
+def _other_rule(p: Parts, rule: str) -> Rule:
     words = rule.replace("-", " ") or "its types do not fit"
     return (
         f"{p.code} does not compile for the GPU: {words}",
@@ -140,7 +119,7 @@ def _other_rule(p: _Parts, rule: str) -> Rule:
 
 def type_error(evidence: Evidence) -> Wording:
     """Word a type error by the rule that it breaks."""
-    rule, parts = evidence.text("rule"), _Parts(evidence)
+    rule, parts = evidence.text("rule"), Parts(evidence)
     write = RULES.get(rule)
     headline, label, because, question, action = write(parts) if write else _other_rule(parts, rule)
     found = f"found {parts.got}" if parts.got else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
@@ -78,8 +79,8 @@ def _exercise_table(record: ClassRecord) -> str:
     rows = []
     for info in record.exercises:
         grades = _of(record, info)
-        finals = sorted(grade.final for grade in grades if grade.final is not None)
-        median = number(finals[len(finals) // 2]) if finals else ""
+        finals = [grade.final for grade in grades if grade.final is not None]
+        median = number(statistics.median(finals)) if finals else ""
         passed = sum(grade.report.outcome is Outcome.PASS for grade in grades)
         unjudged = sum(grade.final is None for grade in grades)
         note = "nobody passed" if grades and not passed else ""

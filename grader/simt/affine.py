@@ -153,12 +153,12 @@ def divide(a: Affine, divisor: int) -> tuple[Whole, Whole] | None:
 def compare(operator: str, a: Whole, b: Whole) -> bool | npt.NDArray[np.bool_]:
     """``a <operator> b``; a plain bool where it is the same for every thread of the chunk."""
     if isinstance(a, int) and isinstance(b, int):
-        return _PLAIN[operator](a, b)
+        return bool(_PLAIN[operator](a, b))
     if operator in ("gt", "ge"):
         operator, a, b = {"gt": "lt", "ge": "le"}[operator], b, a
     difference = subtract(a, b)
     if isinstance(difference, int):
-        return _PLAIN[operator](difference, 0)
+        return bool(_PLAIN[operator](difference, 0))
     low, high = difference.bounds()
     if (low < -(2**62) or high >= 2**62) and (_overflows(a) or _overflows(b) or _overflows(difference)):
         return _by_value(operator, a, b)
@@ -166,7 +166,7 @@ def compare(operator: str, a: Whole, b: Whole) -> bool | npt.NDArray[np.bool_]:
         same = _decide("eq", low, high)
         if same is not None:
             return not same
-        return ~difference.extents.compare("eq", difference.coefs, -difference.base)
+        return np.logical_not(difference.extents.compare("eq", difference.coefs, -difference.base))
     known = _decide(operator, low, high)
     if known is not None:
         return known

@@ -144,6 +144,8 @@ def _shape(context: Context, node: ast.expr) -> tuple[int, ...]:
     items = node.elts if isinstance(node, ast.Tuple) else None
     if items is not None:
         return tuple(_extent(context, item) for item in items)
+    if isinstance(node, ast.List):
+        _refuse(context, node)
     typed = expressions.expression(context, _folded(node))
     if isinstance(typed.kind, Tuple) and not typed.kind.is_list:
         extents = []

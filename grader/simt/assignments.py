@@ -56,7 +56,7 @@ def bind(context: Context, target: ast.expr, value: Typed, source: ast.expr) -> 
 def _bind_name(context: Context, name: str, value: Typed, source: ast.expr) -> Run:
     if value.kind == NONE:
         context.fail(source, "no-value", name=name)
-    context.kinds[name] = value.kind
+    context.kinds[name] = context.earlier[name] = value.kind
     if isinstance(value.kind, Scalar) and value.kind.code == "d":
         context.origins[name] = source
     if isinstance(value.kind, Space | Device | Text):

@@ -29,11 +29,11 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "and_": np.bitwise_and,
     "or_": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "exch": lambda old, new: new,
+    "exch": lambda _, new: new,
     "inc": lambda old, limit: np.where(old >= limit, 0, old + 1),
     "dec": lambda old, limit: np.where((old == 0) | (old > limit), limit, old - 1),
-    "cas": lambda old, new: new,
-    "compare_and_swap": lambda old, new: new,
+    "cas": lambda _, new: new,
+    "compare_and_swap": lambda _, new: new,
 }
 
 

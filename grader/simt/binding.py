@@ -61,6 +61,8 @@ def bind(compiled: Compiled, machine: Machine, args: Sequence[Any]) -> list[Any]
 
     def held(arg: Any, kind: Kind, name: str, position: int) -> Any:
         if isinstance(arg, np.ndarray):
+            if isinstance(kind, Array) and kind.code != code_of(arg.dtype):
+                arg = arg.view(kind.code)
             view = global_view(arg, name, position, buffers)
             view.name = name
             if position in stores or ANY_ARRAY in stores:

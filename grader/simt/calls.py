@@ -8,6 +8,7 @@ from typing import Any
 
 from grader.simt import (
     arithmetic,
+    array_methods,
     arrays,
     atomics,
     barriers,
@@ -23,7 +24,7 @@ from grader.simt import (
     warps,
 )
 from grader.simt.arguments import Handler, scalars
-from grader.simt.attributes import flat_view, index_run, transposed
+from grader.simt.attributes import index_run
 from grader.simt.context import Context, Run, Typed
 from grader.simt.types import INT64, NONE, Array, Device, Scalar, Space, Tuple
 
@@ -42,9 +43,9 @@ def call(context: Context, node: ast.Call) -> Typed:
     special = _SPECIAL.get(path)
     if special is not None:
         return special(context, node)
-    if node.keywords or any(isinstance(item, ast.Starred) for item in node.args):
+    if node.keywords:
         context.unsupported(node, f"{path}-keywords")
-    arguments = [expressions.expression(context, item) for item in node.args]
+    arguments = expressions.items(context, node.args)
     found = _of_library(context, node, arguments, path)
     return found if found is not None else context.unsupported(node, path)
 
@@ -66,13 +67,12 @@ def _of_library(context: Context, node: ast.Call, arguments: list[Typed], path: 
 
 
 def _method(context: Context, node: ast.Call) -> Typed | None:
-    """A method of a number, or ``A.transpose()``."""
-    if not isinstance(node.func, ast.Attribute) or node.func.attr not in (*_METHODS, "transpose"):
+    """A method of a number or an array."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in (*_METHODS, *array_methods.METHODS):
         return None
     owner = expressions.expression(context, node.func.value)
-    if isinstance(owner.kind, Array) and node.func.attr == "transpose" and not node.args:
-        run = owner.run
-        return Typed(owner.kind, lambda fr, m: transposed(flat_view(fr, run(fr, m))))
+    if isinstance(owner.kind, Array) and node.func.attr in array_methods.METHODS:
+        return array_methods.method(context, node, owner, node.func.attr)
     if node.func.attr not in _METHODS or not isinstance(owner.kind, Scalar) or node.args or node.keywords:
         return None
     if node.func.attr == "bit_count" and not owner.kind.is_int:

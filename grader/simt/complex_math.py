@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import cmath
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,37 @@ def _code(kind: Scalar) -> str:
     return "F" if kind.code == "f" else "D"
 
 
+def _joined(real: Any, imaginary: Any) -> Any:
+    """The complex number of two parts, signs of zeros kept."""
+    real, imaginary = np.broadcast_arrays(np.asarray(real, float), np.asarray(imaginary, float))
+    return np.stack([real, imaginary], axis=-1).view(np.complex128)[..., 0]
+
+
+def _each(name: str) -> Callable[..., Any]:
+    """A function of ``cmath``, element by element; NumPy's value where Python raises."""
+    exact = getattr(cmath, name)
+    other = getattr(np, _SAME[name])
+    return _pointwise(lambda z: exact(complex(z)), lambda z: other(np.complex128(z)), 1)
+
+
+def _pointwise(exact: Callable[..., complex], other: Callable[..., complex], count: int) -> Callable[..., Any]:
+    def one(*values: Any) -> complex:
+        try:
+            return complex(exact(*values))
+        except (ValueError, OverflowError):
+            return complex(other(*values))
+
+    raw = np.frompyfunc(one, count, 1)
+    return lambda *values: np.asarray(raw(*values)).astype(np.complex128)
+
+
+_RECT = _pointwise(
+    lambda r, phi: cmath.rect(float(r), float(phi)),
+    lambda r, phi: complex(r * np.cos(phi), r * np.sin(phi)),
+    2,
+)
+
+
 def make(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
     """``complex(re)`` and ``complex(re, im)``."""
     kinds = scalars(context, node, arguments, min(max(len(arguments), 1), 2))
@@ -33,7 +65,7 @@ def make(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
         refuse_types(context, node, kinds, "float64")
     code = "F" if float_code(*kinds) == "f" else "D"
     runs = [arithmetic.convert(argument, _PART[code]) for argument in arguments]
-    return Typed(Scalar(code), lambda fr, m: mapped(lambda a, b: a + 1j * b, [run(fr, m) for run in runs], code))
+    return Typed(Scalar(code), lambda fr, m: mapped(_joined, [run(fr, m) for run in runs], code))
 
 
 def conjugate(value: Typed) -> Typed:
@@ -77,16 +109,14 @@ def _rect(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
     kinds = scalars(context, node, arguments, 2)
     code = "F" if float_code(*kinds) == "f" else "D"
     runs = [arithmetic.convert(argument, _PART[code]) for argument in arguments]
-    return Typed(
-        Scalar(code),
-        lambda fr, m: mapped(lambda r, phi: r * np.cos(phi) + 1j * (r * np.sin(phi)), [r(fr, m) for r in runs], code),
-    )
+    return Typed(Scalar(code), lambda fr, m: mapped(_RECT, [run(fr, m) for run in runs], code))
 
 
+# Names of cmath, and NumPy's for the same function.
 _SAME = {name: name for name in ["exp", "sqrt", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh"]}
 _SAME |= {name: f"arc{name[1:]}" for name in ["asin", "acos", "atan", "asinh", "acosh", "atanh"]}
 FUNCTIONS: dict[str, Handler] = {
-    **{f"cmath.{name}": _function(getattr(np, other)) for name, other in _SAME.items()},
+    **{f"cmath.{name}": _function(_each(name)) for name in _SAME},
     **{f"cmath.{name}": _function(getattr(np, name), test=True) for name in ("isnan", "isinf", "isfinite")},
     "cmath.phase": _function(np.angle, real=True),
     "cmath.log": _log,

@@ -94,7 +94,11 @@ class LoopExits:
 
 @dataclass(eq=False)
 class Context:
-    """One function being compiled. ``kinds`` holds the type of each variable at this point."""
+    """One function being compiled. ``kinds`` holds the type of each variable at this point.
+
+    ``earlier`` holds the last type of every variable that the text has set so far, on this path or
+    another; ``made`` what was built from a node, for a loop's body is compiled more than once.
+    """
 
     kernel: Kernel
     function: Function
@@ -110,6 +114,7 @@ class Context:
     returns: list[Kind] = field(default_factory=list)
     origins: dict[str, ast.AST] = field(default_factory=dict)
     target_name: str = ""
+    earlier: dict[str, Kind] = field(default_factory=dict)
     made: dict[ast.AST, Any] = field(default_factory=dict)
 
     @property

@@ -103,6 +103,8 @@ def _declared(
 
 def _result_kind(context: Context, node: ast.Call, inner: Context) -> Kind:
     kind: Kind = inner.returns[0] if inner.returns else NONE
+    if NONE in inner.returns and kind != NONE or kind == NONE and any(k != NONE for k in inner.returns):
+        context.unsupported(node, "optional-result")
     for other in inner.returns[1:]:
         kind = types.unify(kind, other)
     if isinstance(kind, Clash):

@@ -49,6 +49,7 @@ class Entry:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def finding(self) -> Finding:
+        """The record of it."""
         return Finding(
             self.name,
             self.severity,
@@ -78,9 +79,11 @@ class Ledger:
         return True
 
     def add(self, key: tuple[Any, ...], entry: Entry) -> None:
+        """Enter a fault, in place of the one known under the same key."""
         self.entries[key] = entry
 
     def findings(self) -> tuple[Finding, ...]:
+        """The records of all entries."""
         return tuple(entry.finding() for entry in self.entries.values())
 
 

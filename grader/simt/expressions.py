@@ -36,7 +36,9 @@ def _name(context: Context, node: ast.Name) -> Typed:
     name = node.id
     if name not in context.locals:
         return constant_typed(context, node, context.host_value(node))
-    kind = context.kinds.get(name)
+    # As numba has it: set somewhere above in the text is enough to compile; only a thread that reads
+    # what its own path never set is in error.
+    kind = context.kinds.get(name) or _plain_number(context.earlier.get(name))
     if kind is None:
         context.fail(node, "unset-variable", name=name)
     if isinstance(kind, Clash):
@@ -50,6 +52,10 @@ def _name(context: Context, node: ast.Name) -> Typed:
     if isinstance(kind, Scalar) and kind.literal is not None:
         kind = Scalar(kind.code, kind.literal)
     return Typed(kind, lambda fr, m: read(fr, slot, name, site, m))
+
+
+def _plain_number(kind: Kind | None) -> Kind | None:
+    return types.plain(kind) if isinstance(kind, Scalar) else None
 
 
 def _static(kind: Kind) -> bool:
@@ -109,7 +115,7 @@ def _touches(node: ast.expr) -> bool:
 
 
 def _compare(context: Context, node: ast.Compare) -> Typed:
-    operands = [expression(context, part) for part in (node.left, *node.comparators)]
+    operands = [sequence(context, part) for part in (node.left, *node.comparators)]
     if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
         return _membership(context, node, operands)
     if any(operand.kind == types.NONE for operand in operands):
@@ -210,11 +216,32 @@ def _choose_whole(context: Context, node: ast.IfExp, condition: Any, yes: Typed,
     return run
 
 
-def _tuple(context: Context, node: ast.Tuple | ast.List) -> Typed:
-    parts = [expression(context, item) for item in node.elts]
+def sequence(context: Context, node: ast.expr) -> Typed:
+    """What is walked over or searched: Python makes a tuple of a list that stands there."""
+    if isinstance(node, ast.List):
+        node = ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
+    return expression(context, node)
+
+
+def _tuple(context: Context, node: ast.Tuple) -> Typed:
+    parts = items(context, node.elts)
     runs = [part.run for part in parts]
-    kind = Tuple(tuple(part.kind for part in parts), isinstance(node, ast.List))
+    kind = Tuple(tuple(part.kind for part in parts))
     return Typed(kind, lambda fr, m: tuple([run(fr, m) for run in runs]))
+
+
+def items(context: Context, nodes: list[ast.expr]) -> list[Typed]:
+    """Expressions that follow each other, a starred tuple as its items."""
+    parts: list[Typed] = []
+    for node in nodes:
+        if not isinstance(node, ast.Starred):
+            parts.append(expression(context, node))
+            continue
+        inner = expression(context, node.value)
+        if not isinstance(inner.kind, Tuple):
+            context.unsupported(node, "starred-array")
+        parts += parts_of(inner)
+    return parts
 
 
 def _joined(context: Context, node: ast.JoinedStr) -> Typed:
@@ -230,7 +257,6 @@ _HANDLERS: dict[type[ast.expr], Callable[[Context, Any], Typed]] = {
     ast.Compare: _compare,
     ast.IfExp: _ifexp,
     ast.Tuple: _tuple,
-    ast.List: _tuple,
     ast.Attribute: lambda context, node: attributes.attribute(context, node),
     ast.Subscript: lambda context, node: subscripts.subscript(context, node),
     ast.Call: lambda context, node: calls.call(context, node),
@@ -239,7 +265,10 @@ _HANDLERS: dict[type[ast.expr], Callable[[Context, Any], Typed]] = {
     ast.Lambda: _lambda,
 }
 
-# What numba's own front end turns away wherever it stands.
-_REFUSED = (ast.Yield, ast.YieldFrom, ast.Await)
+# What numba's own front end turns away wherever it stands, or needs memory that kernels cannot have.
+_REFUSED = (
+    *(ast.Yield, ast.YieldFrom, ast.Await, ast.List, ast.Dict, ast.Set),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
 
 __all__ = ["Array", "cast", "expression"]

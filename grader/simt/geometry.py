@@ -43,14 +43,17 @@ class Geometry:
 
     @property
     def blocks(self) -> int:
+        """How many blocks the grid has."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
     def threads_per_block(self) -> int:
+        """How many threads each block has."""
         return self.block[0] * self.block[1] * self.block[2]
 
     @cached_property
     def block_axes(self) -> tuple[Axis, ...]:
+        """Axes of the block's dimensions of more than one thread, z before y before x."""
         axes = [axis for dim in (2, 1, 0) for axis in self._factored(dim) if axis.extent > 1]
         return tuple(axes)
 
@@ -206,4 +209,4 @@ class Chunk:
         if mask is None:
             return np.full(self.blocks, self.geometry.threads_per_block, np.int64)
         full = np.broadcast_to(mask, self.shape).reshape(self.blocks, -1)
-        return np.count_nonzero(full, axis=1)
+        return np.asarray(np.count_nonzero(full, axis=1))

@@ -37,7 +37,7 @@ def over_positions(context: Context, node: ast.For, tuples: bool) -> list[ast.st
     if path in RANGES:
         return None
     if path not in ("enumerate", "zip"):
-        kind = expressions.expression(context, node.iter).kind
+        kind = expressions.sequence(context, node.iter).kind
         if not isinstance(kind, Array) and not (tuples and isinstance(kind, Tuple)):
             return None
     before: list[ast.stmt] = []
@@ -72,6 +72,8 @@ def _walk(context: Context, node: ast.expr, position: str, before: list[ast.stmt
             return Walk(ast.BinOp(high, ast.Sub(), low), ast.BinOp(low, ast.Add(), at))
         context.unsupported(node, "stepped-range-in-zip")
     name = _fresh(context, "items")
+    if isinstance(node, ast.List):
+        node = ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
     before.append(ast.Assign([ast.Name(name, ast.Store())], node))
     items = ast.Name(name, ast.Load())
     return Walk(ast.Call(ast.Name("len", ast.Load()), [items], []), ast.Subscript(items, at, ast.Load()))

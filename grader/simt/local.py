@@ -19,7 +19,7 @@ from grader.simt.machine import Machine
 from grader.simt.mask import Active, union
 from grader.simt.memory import Buffer, View
 from grader.simt.race import READ, WRITE
-from grader.simt.values import UNDEFINED, Tainted, cast_scalar
+from grader.simt.values import UNDEFINED, Tainted, cast_scalar, strip, taint_of
 from grader.simt.variables import merge, settled
 
 
@@ -39,6 +39,7 @@ class LocalArray:
 
     @property
     def size(self) -> int:
+        """How many elements each thread's array has."""
         return int(np.prod(self.shape))
 
     def flat(self, dims: list[Any]) -> int | None:
@@ -114,11 +115,9 @@ class LocalArray:
                 address = affine.add(base, word)
                 defined = self.defined[word]
                 where = None if defined is None else defined.array
-                clean: Any = np.uint8(0)
-                if type(value) is Tainted:
-                    value, clean = value.value, value.taint
-                access.put(mc, data, address, where, value.array() if type(value) is Affine else value)
-                access.put(mc, taint, address, where, clean)
+                clean = taint_of(value)
+                access.put(mc, data, address, where, strip(value))
+                access.put(mc, taint, address, where, np.uint8(0) if clean is None else clean)
         return self.view
 
 

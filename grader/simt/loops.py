@@ -10,7 +10,6 @@ from grader.simt.context import Context, Frame, LoopExits, Run, Typed, join_kind
 from grader.simt.evidence import Site
 from grader.simt.joins import convert_kinds, leaves, with_moves
 from grader.simt.loop_runs import Loop, run_while
-from grader.simt.machine import Stop
 from grader.simt.mask import Active, State
 from grader.simt.steps import Step
 from grader.simt.types import INT32, INT64, Kind, Scalar, Tuple
@@ -31,49 +30,22 @@ def _settle(context: Context, prepare: Any, body: list[ast.stmt]) -> tuple[Any, 
     ``prepare`` binds what the head binds. Gives its result, the body and the types at the head.
     """
     head = dict(context.kinds)
-    assumed: set[str] = set()
     for _ in range(MAX_PASSES):
         context.kinds = dict(head)
         exits = LoopExits(target=dict(head))
         context.exits.append(exits)
-        try:
-            prepared = prepare()
-            compiled = statements.suite(context, body)
-        except Stop as stop:
-            name = _set_later(stop, body, assumed)
-            if name is None:
-                raise
-            assumed.add(name)
-            head[name] = INT64
-            continue
-        finally:
-            context.exits.pop()
+        prepared = prepare()
+        compiled = statements.suite(context, body)
+        context.exits.pop()
         ends = exits.kinds if leaves(body) else [context.kinds, *exits.kinds]
-        settled = {name: kind for name, kind in head.items() if name not in assumed}
+        settled = dict(head)
         for kinds in ends:
             settled = join_kinds(settled, kinds)
         if _alike(settled, head):
             moves = convert_kinds(context, context.kinds, head)
             return prepared, with_moves(compiled, moves), head
         head = {**head, **settled}
-        assumed.clear()
     context.unsupported(body[0], "unsettled-types")
-
-
-def _set_later(stop: Stop, body: list[ast.stmt], assumed: set[str]) -> str | None:
-    """A variable read before the statement of the body that sets it, as later iterations may.
-
-    Its type is assumed at first; the pass that follows knows it.
-    """
-    facts = stop.finding.facts
-    name = facts.get("name")
-    if facts.get("rule") != "unset-variable" or not isinstance(name, str) or name in assumed:
-        return None
-    for node in body:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store):
-                return name
-    return None
 
 
 def _alike(left: dict[str, Kind], right: dict[str, Kind]) -> bool:
@@ -108,7 +80,7 @@ def for_loop(context: Context, node: ast.For) -> list[Any]:
     moves_in: list[Run] = []
 
     def prepare() -> int:
-        context.kinds[name] = kind
+        context.kinds[name] = context.earlier[name] = kind
         return context.slot(name, kind)
 
     outer, context.guard = context.guard, context.guard
@@ -135,7 +107,7 @@ def _iterated(context: Context, node: ast.For) -> Any:
     """(start, stop, step) of a range with the index's type, or a typed tuple to walk over."""
     if isinstance(node.iter, ast.Call) and iteration.path_of(context, node.iter) in iteration.RANGES:
         return _range(context, node.iter)
-    typed = expressions.expression(context, node.iter)
+    typed = expressions.sequence(context, node.iter)
     if isinstance(typed.kind, Tuple):
         return typed
     context.fail(node.iter, "not-iterable", got=typed.kind.name)

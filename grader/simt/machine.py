@@ -131,6 +131,7 @@ class Machine:
             raise Stop(Finding("did-not-finish", "error", primary=site.span, counts=counts, loops=()))
 
     def split(self, active: Active, condition: Any) -> tuple[State, State]:
+        """The threads for which a condition holds, and those for which it does not."""
         return self.narrowing.split(active, condition)
 
     def leave(self, active: Active) -> None:
@@ -181,6 +182,7 @@ class Machine:
 
 
 def is_dead(state: State) -> bool:
+    """Whether no thread goes on."""
     return isinstance(state, Dead)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from grader.simt import arithmetic, types
 from grader.simt.arguments import mapped, pair, refuse_types, scalars
 from grader.simt.context import Context, Typed
-from grader.simt.types import Scalar
+from grader.simt.types import Array, Scalar
 from grader.simt.values import cast, join, strip
 
 # Functions that have a version for float16; the others compute it in float32.
@@ -85,6 +85,8 @@ _NUMPY_EXTREMES = {"minimum": np.minimum, "maximum": np.maximum, "fmin": np.fmin
 
 def call(context: Context, node: ast.Call, arguments: list[Typed], module: str, name: str) -> Typed | None:
     """A call of ``module.name`` on numbers; None where it is no function that kernels know."""
+    if any(isinstance(argument.kind, Array) for argument in arguments):
+        context.unsupported(node, "function-of-arrays")
     if module == "numpy":
         if name in _NUMPY_OPERATORS:
             scalars(context, node, arguments, 2)

@@ -49,6 +49,7 @@ class View:
 
     @property
     def size(self) -> int:
+        """How many elements it has."""
         return int(np.prod(self.shape)) if self.shape else 1
 
     def index_of(self, word: int) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.records import Finding, Span
 from grader.simt.host import Budget, Function, HostError, Interpreter, Path, Unknown, bind_import, span_of
+from grader.simt.misplaced import find_misplaced
 
 MAX_NESTING = 200
 
@@ -109,7 +110,6 @@ def parse_text(text: str) -> Program:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
-            compile(tree, "submission", "exec", dont_inherit=True)  # finds a `break` outside a loop, say
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         end = (error.end_lineno or line, error.end_offset or column + 1)
@@ -119,6 +119,10 @@ def parse_text(text: str) -> Program:
         return _broken(text, Span(1, 1, 1, 2), str(error) or "nested too deeply")
     if _depth(tree) > MAX_NESTING:
         return _broken(text, Span(1, 1, 1, 2), "nested too deeply")
+    misplaced = find_misplaced(tree)
+    if misplaced is not None:
+        node, message = misplaced
+        return _broken(text, span_of(node, tuple(text.splitlines())), message)
     return Program(text, tree)
 
 

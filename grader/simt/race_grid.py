@@ -124,7 +124,7 @@ class GridShadow:
         if first.low // self._size == second.low // self._size:
             return
         (one, _), (two, view) = self.sites[first.number], self.sites[second.number]
-        both = first.kind != READ and second.kind != READ
+        both = READ not in (first.kind, second.kind)
         update = one.update >= 0 and one.update == two.update
         same = both and not update and same_values(first, second)
         name = "global-write-conflict" if both or update else "global-read-write-race"

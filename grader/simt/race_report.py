@@ -136,8 +136,8 @@ class _Table:
             kind = int(statement) >> STATEMENT_BITS
             bits = (int(self.least[mine].min()), int(self.most[mine].max())) if kind == WRITE else None
             picked = (mine[0], mine[np.argmin(self.low[mine])], mine[np.argmax(self.high[mine])], mine[-1])
-            for part in dict.fromkeys(int(self.part[row]) for row in picked):
-                hits.append(self._hit(kind, mine[self.part[mine] == part], part, bits))
+            parts = dict.fromkeys(int(self.part[row]) for row in picked)
+            hits += [self._hit(kind, mine[self.part[mine] == part], part, bits) for part in parts]
         return sorted(hits, key=lambda hit: (hit.order, hit.number))
 
     def _hit(self, kind: int, rows: Any, part: int, bits: tuple[int, int] | None) -> Hit:
@@ -202,7 +202,7 @@ def _name(pair: Pair, view: View) -> tuple[str, Any, dict[str, Any]]:
     first, second = pair.first, pair.second
     one, two = pair.sites
     update = one.update >= 0 and one.update == two.update
-    both_write = first.kind != READ and second.kind != READ
+    both_write = READ not in (first.kind, second.kind)
     shared = view.buffer.space == "shared"
     scope = "warp" if pair.one // 32 == pair.two // 32 else "block"
     facts: dict[str, Any] = {"scope": scope, "read_modify": update}

@@ -43,6 +43,7 @@ class Words:
     access: Access | None = None
 
     def chosen(self, where: Any) -> Words:
+        """The touches at some places (a bool array or positions)."""
         bits = None if self.bits is None else (self.bits[0][where], self.bits[1][where])
         return Words(self.kind, self.keys[where], self.low[where], self.high[where], bits, self.access)
 
@@ -154,8 +155,10 @@ def _joined(parts: list[Words]) -> Words:
         return parts[0]
     bits = [part.bits for part in parts if part.bits is not None]
     pair = (np.concatenate([b[0] for b in bits]), np.concatenate([b[1] for b in bits])) if bits else None
-    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "low", "high"))
-    return Words(parts[0].kind, *columns, pair)
+    keys, low, high = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("keys", "low", "high")
+    )
+    return Words(parts[0].kind, keys, low, high, pair)
 
 
 def _grouped(accesses: list[Access], scope: Scope) -> Iterator[Words]:
@@ -180,16 +183,22 @@ def _shifted(first: Words, model: Access, members: list[Access], scope: Scope) -
     """The words of accesses that are ``model``, expanded to ``first``, but for their offsets and values."""
     if len(members) == 1 and members[0] is model:
         return first
-    bases = np.array([m.address.base if isinstance(m.address, Affine) else m.address for m in members])
-    start = model.address.base if isinstance(model.address, Affine) else model.address
+    bases = np.array([_base(member) for member in members], np.int64)
+    start = _base(model)
     bits = None
     if first.bits is not None:
         each = np.array([_bits(member, scope.chunk).ravel()[0] for member in members])
         repeated = np.repeat(each, first.keys.size)
         bits = (repeated, repeated)
-    keys = (first.keys + (bases - start)[:, None]).ravel()
+    keys: Ints = (first.keys + (bases - start)[:, None]).ravel()
     times = len(members)
     return Words(first.kind, keys, np.tile(first.low, times), np.tile(first.high, times), bits)
+
+
+def _base(access: Access) -> int:
+    address = access.address
+    assert not isinstance(address, np.ndarray)
+    return address.base if isinstance(address, Affine) else address
 
 
 def numbered(keys: list[Ints]) -> tuple[Ints, list[Ints]]:
@@ -213,9 +222,11 @@ class Owners:
 
     @staticmethod
     def nobody(words: int) -> Owners:
+        """Words that nothing has touched."""
         return Owners(np.full(words, NOBODY), np.full(words, -1, np.int64))
 
     def touch(self, places: Ints, low: Ints, high: Ints) -> None:
+        """Enter touches; a place may occur several times."""
         np.minimum.at(self.least, places, low)
         np.maximum.at(self.greatest, places, high)
 
@@ -235,7 +246,7 @@ def conflicts(reads: Owners, writes: Owners, atomics: Owners) -> npt.NDArray[np.
         differ = (other.least != writes.least) | (other.greatest != writes.greatest)
         bad |= wrote & present & (many | differ)
     differ = (atomics.least != reads.least) | (atomics.greatest != reads.greatest)
-    return bad | (updated & read & ((atomics.least != atomics.greatest) | differ))
+    return np.asarray(bad | (updated & read & ((atomics.least != atomics.greatest) | differ)))
 
 
 class Folded:

@@ -18,8 +18,9 @@ from grader.simt.values import cast_scalar
 def declared(program: Program, function: Function, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
     """Types of the parameters under the decorator's signature; ``kinds`` where it has none.
 
-    Scalars are converted to the declared type. An array of another type or rank is refused, as
-    numba refuses it.
+    Scalars are converted to the declared type. numba launches a kernel of one signature with any
+    array: one of the same element size has its bytes read as the declared type; for another size
+    or rank it reads memory that is not the array's, which is refused here.
     """
     wanted = parameters(function)
     if wanted is None:
@@ -33,13 +34,21 @@ def declared(program: Program, function: Function, kinds: tuple[Kind, ...]) -> t
         if isinstance(kind, Scalar) and isinstance(want, Scalar):
             result.append(want)
             continue
-        alike = isinstance(kind, Array) and isinstance(want, Array) and (kind.code, kind.ndim) == (want.code, want.ndim)
+        alike = isinstance(kind, Array) and isinstance(want, Array) and _same_layout(kind, want)
+        if alike and isinstance(kind, Array) and isinstance(want, Array):
+            result.append(Array(want.code, kind.ndim, kind.space, kind.ident))
+            continue
         if want is not None and not alike:
             name = function.node.args.args[position].arg
             facts = {"rule": "argument-type", "name": name, "got": kind.name, "wanted": want.name}
             raise Stop(Finding("type-error", "error", place, facts=facts))
         result.append(kind)
     return tuple(result)
+
+
+def _same_layout(kind: Array, want: Array) -> bool:
+    """Whether memory of one type reads as the other: numba checks no array against the one signature."""
+    return kind.ndim == want.ndim and np.dtype(kind.code).itemsize == np.dtype(want.code).itemsize
 
 
 def parameters(function: Function) -> list[Kind | None] | None:

@@ -62,7 +62,10 @@ def _function(context: Context, node: ast.FunctionDef) -> list[Step]:
 
 
 # What numba's own front end turns away wherever it stands.
-_REFUSED = (ast.Delete, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
+_REFUSED = (
+    *(ast.Delete, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal),
+    *(ast.With, ast.Try, ast.TryStar, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef),
+)
 _HANDLERS: dict[type[ast.stmt], Callable[[Context, Any], list[Step]]] = {
     ast.Assign: assignments.assignment,
     ast.AnnAssign: assignments.annotated,

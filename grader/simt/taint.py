@@ -106,9 +106,8 @@ class TaintTrail:
         key = (name, record.site.ident)
         known = self.ledger.entries.get(key)
         threads = int(np.count_nonzero(hit))
-        if known is not None:
-            if known.facts["reaches"] != "nothing" or what == "nothing":
-                return
+        if known is not None and (known.facts["reaches"] != "nothing" or what == "nothing"):
+            return
         flat = int(np.argmax(np.broadcast_to(hit, self.chunk.shape)))
         severity = "error" if what != "nothing" and record.bit == UNDEFINED else "note"
         entry = Entry(name, severity, record.site.span)  # type: ignore[arg-type]

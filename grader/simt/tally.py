@@ -78,6 +78,7 @@ class Tally:
         self.by_site: dict[tuple[int, str], tuple[Site, ArrayCounters]] = {}
 
     def begin(self, chunk: Chunk) -> None:
+        """Start the next chunk of blocks."""
         self.chunk = chunk
         self.patterns = {}
         self.flops = {}

@@ -27,9 +27,9 @@ def main() -> None:
         namespace["tiled_matmul"][(-(-N // tile), -(-M // tile)), (tile, tile)](A, B, C, M, N, K)
         expected = A @ B
         if abs(C - expected).max() > 1e-3 and not np.allclose(C, expected):
-            print("FAIL")
+            print("FAIL")  # noqa: T201 - its way of saying it
             sys.exit(1)
-    print("PASS")
+    print("PASS")  # noqa: T201 - as above
 
 
 if __name__ == "__main__":

@@ -70,7 +70,9 @@ def naive(source: str, folder: Path) -> set[str]:
     # A disk that is filled is the sandbox's own.
     out = folder.with_suffix(".out")
     with out.open("wb") as sink:
-        child = subprocess.Popen(words, stdout=sink, stderr=subprocess.DEVNULL, env={}, start_new_session=True)
+        child = subprocess.Popen(
+            words, stdout=sink, stderr=subprocess.DEVNULL, env={}, start_new_session=True
+        )
         deadline = time.monotonic() + SECONDS
         while child.poll() is None and time.monotonic() < deadline and out.stat().st_size < FLOOD:
             time.sleep(0.02)
@@ -114,7 +116,9 @@ def test_the_naive_grader_loses(attack: Attack, tmp_path: Path) -> None:
 @pytest.mark.parametrize("attack", TRIED, ids=lambda attack: attack.name)
 def test_the_sandboxed_child_gives_no_points_away(attack: Attack, tmp_path: Path) -> None:
     begun = time.monotonic()
-    executed = execute(RUBRIC, attack.source, {"TILE": 4}, sandbox(), limits=Limits(seconds=SECONDS, memory_mb=2048))
+    executed = execute(
+        RUBRIC, attack.source, {"TILE": 4}, sandbox(), limits=Limits(seconds=SECONDS, memory_mb=2048)
+    )
     assert time.monotonic() - begun < SECONDS + 5
     path = tmp_path / f"{EXERCISE}.py"
     path.write_text(attack.source)

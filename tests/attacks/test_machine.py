@@ -41,7 +41,9 @@ def test_controls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("attack", EXECUTED, ids=lambda attack: attack.name)
-def test_an_attack_gains_nothing_and_runs_nothing(attack: Attack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attack_gains_nothing_and_runs_nothing(
+    attack: Attack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rubric.yaml").write_text(CANARY)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

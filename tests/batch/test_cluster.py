@@ -31,10 +31,8 @@ def start(*words: str, log: Path) -> subprocess.Popen[bytes]:
 
 
 def worker(address: str, log: Path) -> subprocess.Popen[bytes]:
-    return start(
-        "distributed.cli.dask_worker", address, "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny",
-        log=log,
-    )  # fmt: skip
+    single = ("--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny")
+    return start("distributed.cli.dask_worker", address, *single, log=log)
 
 
 @pytest.fixture
@@ -44,7 +42,8 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
         port = free.getsockname()[1]
     log = tmp_path / "cluster.log"
     address = f"tcp://127.0.0.1:{port}"
-    processes = [start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard", log=log)]
+    place = ("--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+    processes = [start("distributed.cli.dask_scheduler", *place, log=log)]
     processes += [worker(address, log), worker(address, log)]
     try:
         yield address, processes, log
@@ -80,7 +79,9 @@ def test_a_cluster_writes_the_bytes_of_one_machine_though_a_worker_dies(
 
     killer = threading.Thread(target=kill_one)
     killer.start()
-    result = run(Settings(submissions, tmp_path / "there", workers=2, private_key=KEY, cluster=address, quiet=True))
+    result = run(
+        Settings(submissions, tmp_path / "there", workers=2, private_key=KEY, cluster=address, quiet=True)
+    )
     killer.join()
     assert result.graded == 12
     assert answers(tmp_path / "there") == answers(tmp_path / "here")
@@ -91,7 +92,10 @@ def test_nobody_answers_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.M
     from grader.batch import cluster as module
 
     monkeypatch.setattr(module, "START_SECONDS", 1)
-    with pytest.raises(BatchError, match="no scheduler answers"), module.open_cluster("tcp://127.0.0.1:9", 1, Limits()):
+    with (
+        pytest.raises(BatchError, match="no scheduler answers"),
+        module.open_cluster("tcp://127.0.0.1:9", 1, Limits()),
+    ):
         pass
 
 
@@ -100,9 +104,9 @@ def test_resources_that_nobody_has_are_refused_at_once(
 ) -> None:
     from grader.batch.cluster import open_cluster
 
-    with pytest.raises(BatchError, match="no worker offers GPU=1"):
-        with open_cluster(cluster[0], 1, Limits(), {"GPU": 1}):
-            pass
+    connection = open_cluster(cluster[0], 1, Limits(), {"GPU": 1})
+    with pytest.raises(BatchError, match="no worker offers GPU=1"), connection:
+        pass
 
 
 @pytest.mark.parametrize(
@@ -127,7 +131,10 @@ def test_tls_needs_its_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for name in ("TILEGRADE_TLS_CA", "TILEGRADE_TLS_CERT", "TILEGRADE_TLS_KEY"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(BatchError, match="set TILEGRADE_TLS_CA"), open_cluster("tls://127.0.0.1:1", 1, Limits()):
+    with (
+        pytest.raises(BatchError, match="set TILEGRADE_TLS_CA"),
+        open_cluster("tls://127.0.0.1:1", 1, Limits()),
+    ):
         pass
 
 

@@ -1,4 +1,4 @@
-"""A class of 30 through the steps of docs/instructors.md, by the command line, to grades in campus systems."""
+"""A class of 30 through the steps of docs/instructors.md, by the command line, to campus systems."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ def class_of_30(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("course")
     students = [f"s{i:02}" for i in range(28)]
     lines = ["id,name,email,section,extension"]
-    lines += [f"{one},Student {one[1:]},{one}@example.edu,{'AB'[i % 2]},{'+2d' if i == 7 else ''}" for i, one in enumerate(students)]
+    lines += [
+        f"{one},Student {one[1:]},{one}@example.edu,{'AB'[i % 2]},{'+2d' if i == 7 else ''}"
+        for i, one in enumerate(students)
+    ]
     lines += [f"{FORMULA},=HYPERLINK,x@example.edu,A,", "gone,Never Came,gone@example.edu,B,"]
     (root / "roster.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (root / "assignment.yaml").write_text(ASSIGNMENT, encoding="utf-8")
@@ -73,7 +76,14 @@ def class_of_30(tmp_path_factory: pytest.TempPathFactory) -> Path:
         hand_in(root / "in", student, FILES[1], second, at=at)
         hand_in(root / "in", student, FILES[2], text("solutions", FILES[2]) if i % 2 else skeletons[2], at=at)
     hand_in(root / "in", FORMULA, FILES[1], "def tiled_matmul(:\n")
-    hand_in(root / "in", EVIL, FILES[1], f"# {EVIL}\n{skeletons[1]}\n# \x1b[31m ]]> &amp; \u202e\n".replace("def tiled_matmul", "def <b>tiled"))
+    hand_in(
+        root / "in",
+        EVIL,
+        FILES[1],
+        f"# {EVIL}\n{skeletons[1]}\n# \x1b[31m ]]> &amp; \u202e\n".replace(
+            "def tiled_matmul", "def <b>tiled"
+        ),
+    )
     return root
 
 
@@ -99,12 +109,20 @@ def test_grades_are_what_the_submissions_earn(graded: Path) -> None:
     assert table["gone", "01_tiled_matmul"]["final"] == ""
     assert table[EVIL, "02_ragged_dims"]["outcome"] == "FAIL"
     # One day late begun, two days for s08; s07 has an extension of two.
-    assert (table["s07", "01_tiled_matmul"]["late_seconds"], table["s07", "01_tiled_matmul"]["final"]) == ("", "100")
-    assert (table["s08", "01_tiled_matmul"]["late_seconds"], table["s08", "01_tiled_matmul"]["final"]) == ("90000", "80")
+    assert (table["s07", "01_tiled_matmul"]["late_seconds"], table["s07", "01_tiled_matmul"]["final"]) == (
+        "",
+        "100",
+    )
+    assert (table["s08", "01_tiled_matmul"]["late_seconds"], table["s08", "01_tiled_matmul"]["final"]) == (
+        "90000",
+        "80",
+    )
 
 
 def test_canvas_and_moodle_read_their_files(graded: Path) -> None:
-    header, possible, *students = csv.reader(io.StringIO((graded / "canvas.csv").read_text(encoding="utf-8"), newline=""))
+    header, possible, *students = csv.reader(
+        io.StringIO((graded / "canvas.csv").read_text(encoding="utf-8"), newline="")
+    )
     assert header[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert possible[0].strip() == "Points Possible"
     assert [float(cell) for cell in possible[5:]] == [100, 100, 100]
@@ -114,7 +132,9 @@ def test_canvas_and_moodle_read_their_files(graded: Path) -> None:
         assert all(cell == "" or 0 <= float(cell) <= 100 for cell in row[5:])
     moodle = rows(graded / "moodle.csv")
     assert list(moodle[0])[:2] == ["ID number", "Email address"]
-    assert all(f"{title} feedback" in moodle[0] for title in ("Ragged dimensions", "Tiled matrix multiplication"))
+    assert all(
+        f"{title} feedback" in moodle[0] for title in ("Ragged dimensions", "Tiled matrix multiplication")
+    )
 
 
 def test_no_cell_of_any_table_is_a_formula(graded: Path) -> None:
@@ -177,7 +197,11 @@ def secrets() -> dict[str, re.Pattern[str]]:
 def test_nothing_hidden_is_in_anything_that_a_student_sees(graded: Path) -> None:
     hidden = secrets()
     assert len(hidden) > 40
-    seen = [path for folder in ("feedback", "junit", "gradescope", "prairielearn") for path in (graded / folder).rglob("*.*")]
+    seen = [
+        path
+        for folder in ("feedback", "junit", "gradescope", "prairielearn")
+        for path in (graded / folder).rglob("*.*")
+    ]
     seen += [graded / "junit.xml", graded / "moodle.csv"]
     assert len(seen) > 200
     for path in seen:
@@ -211,7 +235,13 @@ def test_the_folder_is_the_owners_alone(graded: Path) -> None:
 
 def test_the_class_page_says_what_went_wrong(graded: Path) -> None:
     page = (graded / "report.html").read_text(encoding="utf-8")
-    for words in ("dropped-k-tail", "stale-shared-read", "Homework 3", "missing-student", "like the published solution"):
+    for words in (
+        "dropped-k-tail",
+        "stale-shared-read",
+        "Homework 3",
+        "missing-student",
+        "like the published solution",
+    ):
         assert words in page
 
 
@@ -253,7 +283,11 @@ def test_purging_removes_every_trace(class_of_30: Path, graded: Path) -> None:
     runs("purge", "s03", "--out", out)
 
     def traces() -> list[str]:
-        return [str(path) for path in out.rglob("*") if "s03" in path.name or (path.is_file() and b"s03" in path.read_bytes())]
+        return [
+            str(path)
+            for path in out.rglob("*")
+            if "s03" in path.name or (path.is_file() and b"s03" in path.read_bytes())
+        ]
 
     assert traces() == []
     runs(*words)
@@ -286,13 +320,24 @@ def test_a_zip_of_it_grades_alike(class_of_30: Path, graded: Path, tmp_path: Pat
 
 def test_the_students_bundle_holds_no_answers(tmp_path: Path, class_of_30: Path) -> None:
     runs("release", "--out", tmp_path / "release", "--private-key-file", class_of_30 / "key")
-    names = {path.relative_to(tmp_path / "release").as_posix() for path in (tmp_path / "release").rglob("*") if path.is_file()}
+    names = {
+        path.relative_to(tmp_path / "release").as_posix()
+        for path in (tmp_path / "release").rglob("*")
+        if path.is_file()
+    }
     assert {"README.md", "Makefile", "exercises/02_ragged_dims.py", "rubrics/02_ragged_dims.yaml"} <= names
     assert not [name for name in names if "solution" in name]
     whole = "".join((tmp_path / "release" / name).read_text(encoding="utf-8") for name in names)
     for what, pattern in secrets().items():
         assert pattern.search(whole) is None, what
-    said = runs("check", "02", "--rubrics", tmp_path / "release/rubrics", "--file", ROOT / "solutions/02_ragged_dims.py")
+    said = runs(
+        "check",
+        "02",
+        "--rubrics",
+        tmp_path / "release/rubrics",
+        "--file",
+        ROOT / "solutions/02_ragged_dims.py",
+    )
     assert "PASS" in said
 
 
@@ -305,7 +350,19 @@ def test_the_key_is_never_an_argument_and_a_weak_one_is_refused(class_of_30: Pat
         runs("batch", class_of_30 / "in", "--out", tmp_path / "out", "--private-key-file", weak)
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0 and not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_output_that_cannot_be_made_is_one_clear_error(class_of_30: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(Exception, match="the output folder cannot be written"):
+        runs("batch", class_of_30 / "in", "--out", tmp_path / "file" / "out")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("x")
+    with pytest.raises(Exception, match="not empty"):
+        runs("batch", class_of_30 / "in", "--out", tmp_path / "full")
+
+
+@pytest.mark.skipif(
+    os.name != "posix" or (os.geteuid() == 0 and not Path("/dev/full").exists()), reason="needs /dev/full"
+)
 def test_a_full_disk_is_one_clear_error_and_an_intact_journal(class_of_30: Path, tmp_path: Path) -> None:
     """A file-size limit stands in for a full disk: writing fails in the middle of the outputs."""
     import resource
@@ -320,7 +377,7 @@ def test_a_full_disk_is_one_clear_error_and_an_intact_journal(class_of_30: Path,
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, before[1]))
-        with pytest.raises(Exception, match="(?s)(cannot be written|journal).*run the same command again"):
+        with pytest.raises(Exception, match=r"(?s)(cannot be written|journal).*run the same command again"):
             runs("batch", class_of_30 / "in", "--out", out, "--quiet")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

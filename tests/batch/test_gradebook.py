@@ -48,10 +48,19 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> ClassRecord:
 
 def exported(folder: Path, url: str) -> dict[str, dict[str, str]]:
     out = folder / "grades.csv"
-    words = [sys.executable, "-m", "nbgrader", "export", f"--CourseDirectory.db_url={with_driver(url)}", f"--to={out}"]
+    words = [
+        sys.executable,
+        "-m",
+        "nbgrader",
+        "export",
+        f"--CourseDirectory.db_url={with_driver(url)}",
+        f"--to={out}",
+    ]
     environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(folder), "HOME": str(folder)}
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     with out.open(newline="", encoding="utf-8") as file:
         return {row["student_id"]: row for row in csv.DictReader(file)}
@@ -71,7 +80,9 @@ def check(folder: Path, url: str, record: ClassRecord) -> None:
     assert table["ada"]["assignment"] == "02_ragged_dims"
     assert float(table["ada"]["max_score"]) == 100
     assert (table["ada"]["first_name"], table["ada"]["last_name"]) == ("Ada", "Lovelace")
-    assert comment(url, "bob").startswith("22.07 points in the end.\nFAIL: 22.07 of 100 points\nA shared slot")
+    assert comment(url, "bob").startswith(
+        "22.07 points in the end.\nFAIL: 22.07 of 100 points\nA shared slot"
+    )
     remove_student(url, "cyd")
     assert set(exported(folder, url)) == {"ada", "bob", "dan"}
 
@@ -102,7 +113,11 @@ def postgresql(tmp_path: Path) -> Iterator[str]:
     if importlib.util.find_spec("psycopg") is None:
         pytest.skip("psycopg is not installed")
     # The server refuses to run as root.
-    user = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] if os.geteuid() == 0 else []
+    user = (
+        ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"]
+        if os.geteuid() == 0
+        else []
+    )
     data = Path("/tmp") / f"tilegrade-pg-{os.getpid()}"
     data.mkdir(mode=0o700)
     if user:
@@ -111,14 +126,29 @@ def postgresql(tmp_path: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": "/tmp"}
-    subprocess.run([*user, programs / "initdb", "-D", data / "db", "-A", "trust", "-U", "grader"], check=True, **quiet)  # type: ignore[call-overload]
+    subprocess.run(
+        [*user, programs / "initdb", "-D", data / "db", "-A", "trust", "-U", "grader"], check=True, **quiet
+    )  # type: ignore[call-overload]
     server = subprocess.Popen(  # type: ignore[call-overload]
-        [*user, programs / "postgres", "-D", data / "db", "-p", str(port), "-k", data, "-c", "listen_addresses=127.0.0.1"],
+        [
+            *user,
+            programs / "postgres",
+            "-D",
+            data / "db",
+            "-p",
+            str(port),
+            "-k",
+            data,
+            "-c",
+            "listen_addresses=127.0.0.1",
+        ],
         **quiet,
     )
     try:
         for _ in range(100):
-            ready = subprocess.run([programs / "pg_isready", "-h", "127.0.0.1", "-p", str(port)], check=False, **quiet)  # type: ignore[call-overload]
+            ready = subprocess.run(
+                [programs / "pg_isready", "-h", "127.0.0.1", "-p", str(port)], check=False, **quiet
+            )  # type: ignore[call-overload]
             if ready.returncode == 0:
                 break
             time.sleep(0.1)
@@ -136,6 +166,8 @@ def test_postgresql(postgresql: str, tmp_path: Path, record: ClassRecord) -> Non
 def test_a_database_that_does_not_answer_is_one_line_without_the_password(record: ClassRecord) -> None:
     if importlib.util.find_spec("psycopg") is None:
         pytest.skip("psycopg is not installed")
-    with pytest.raises(BatchError, match=r"postgresql://\.\.\.@127\.0\.0\.1:9/x: the gradebook cannot") as error:
+    with pytest.raises(
+        BatchError, match=r"postgresql://\.\.\.@127\.0\.0\.1:9/x: the gradebook cannot"
+    ) as error:
         write_gradebook("postgresql://me:hunter2@127.0.0.1:9/x", record)
     assert "hunter2" not in str(error.value)

@@ -57,11 +57,17 @@ class Page:
     def press(self, key: str, code: int) -> None:
         for kind in ("keyDown", "keyUp"):
             shown = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **shown)
+            self.call(
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **shown
+            )
 
     def _send(self, data: bytes) -> None:
         size = len(data)
-        head = bytes([0x81, 0x80 | size]) if size < 126 else b"\x81" + bytes([0x80 | 126]) + struct.pack(">H", size)
+        head = (
+            bytes([0x81, 0x80 | size])
+            if size < 126
+            else b"\x81" + bytes([0x80 | 126]) + struct.pack(">H", size)
+        )
         mask = os.urandom(4)
         self.socket.sendall(head + mask + bytes(byte ^ mask[i % 4] for i, byte in enumerate(data)))
 
@@ -90,7 +96,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("page")
     hand_in(root / "in", "ada", FILES[1], text("solutions", FILES[1]))
     hand_in(root / "in", EVIL, FILES[1], f"# {EVIL}\n{text('exercises', FILES[1])}")
-    hand_in(root / "in", "a-student-with-quite-a-long-name-that-has-to-wrap", FILES[0], text("exercises", FILES[0]))
+    hand_in(
+        root / "in",
+        "a-student-with-quite-a-long-name-that-has-to-wrap",
+        FILES[0],
+        text("exercises", FILES[0]),
+    )
     run(Settings(root / "in", root / "out", quiet=True))
     return root / "out" / "report.html"
 
@@ -102,7 +113,9 @@ def browser() -> Iterator[str]:
         flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
                  "--disable-background-networking", "--disable-component-update", "--disable-sync",
                  "--remote-debugging-port=0", f"--user-data-dir={profile}"]  # fmt: skip
-        process = subprocess.Popen([program, *flags, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [program, *flags, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         try:
             port_file = Path(profile) / "DevToolsActivePort"
             deadline = time.monotonic() + 60
@@ -123,7 +136,10 @@ def page(browser: str, report: Path) -> Iterator[Page]:
         page.call(f"{domain}.enable")
     page.call("Page.navigate", url=report.as_uri())
     deadline = time.monotonic() + 30
-    while page.value("document.readyState + location.protocol") != "completefile:" and time.monotonic() < deadline:
+    while (
+        page.value("document.readyState + location.protocol") != "completefile:"
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.05)
     yield page
     page.socket.close()
@@ -131,9 +147,15 @@ def page(browser: str, report: Path) -> Iterator[Page]:
 
 def test_nothing_is_said_run_or_fetched(page: Page, report: Path) -> None:
     page.call("Runtime.evaluate", expression="1")
-    said = [one for one in page.events if one["method"] in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")]
+    said = [
+        one
+        for one in page.events
+        if one["method"] in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
+    ]
     assert said == []
-    fetched = {one["params"]["request"]["url"] for one in page.events if one["method"] == "Network.requestWillBeSent"}
+    fetched = {
+        one["params"]["request"]["url"] for one in page.events if one["method"] == "Network.requestWillBeSent"
+    }
     assert {url for url in fetched if not url.startswith("data:")} <= {report.as_uri()}
     assert page.value("document.title") == "Assignment: the class"
     assert page.value("document.scripts.length") == 0
@@ -142,9 +164,15 @@ def test_nothing_is_said_run_or_fetched(page: Page, report: Path) -> None:
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_it_is_legible(page: Page, width: int) -> None:
-    page.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+    page.call(
+        "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False
+    )
     assert page.value("document.documentElement.scrollWidth") <= width
-    assert page.value("Math.min(...[...document.querySelectorAll('p, td, th, pre, summary')].map(e => parseFloat(getComputedStyle(e).fontSize)))") >= 13
+    sizes = page.value(
+        "[...document.querySelectorAll('p, td, th, pre, summary')]"
+        ".map(element => parseFloat(getComputedStyle(element).fontSize))"
+    )
+    assert min(sizes) >= 13
     shot = os.environ.get("TILEGRADE_SHOTS")
     if shot:
         page.value("document.querySelectorAll('details').forEach(d => d.open = true)")

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from classes import FILES, hand_in
 
 from grader.batch import run as run_module
 from grader.batch import sandbox as sandbox_module
@@ -15,6 +16,7 @@ from grader.batch.problems import BatchError
 from grader.batch.run import Settings
 from grader.batch.sandbox import Limits, find_sandbox, run_child
 from grader.batch.seccomp import program
+from tests.attacks.corpus import HEAD, RIGHT
 
 pytestmark = pytest.mark.skipif(
     find_sandbox() is None, reason="no sandbox on this machine (bubblewrap, setpriv, prlimit)"
@@ -94,7 +96,9 @@ def test_a_child_reaches_nothing(tmp_path: Path) -> None:
 
 def test_its_time_memory_and_output_are_bounded(tmp_path: Path) -> None:
     begun = time.monotonic()
-    assert run_script(tmp_path, "while True: pass", 4, Limits(seconds=1)).problem == "it did not finish in time"
+    assert (
+        run_script(tmp_path, "while True: pass", 4, Limits(seconds=1)).problem == "it did not finish in time"
+    )
     assert time.monotonic() - begun < 5
     hungry = run_script(tmp_path, "x = bytearray(2**31)\nprint('have', flush=True)", 4, Limits(memory_mb=512))
     assert hungry.problem == "it ended without all results"
@@ -109,10 +113,26 @@ def test_sitecustomize_and_pth_files_are_not_read(tmp_path: Path) -> None:
     assert ran.output == b"False"
 
 
-def test_without_a_sandbox_nothing_runs_unless_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_sandbox_nothing_runs_unless_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sandbox_module, "find_sandbox", lambda: None)
     (tmp_path / "in").mkdir()
     with pytest.raises(BatchError, match="--unsafe-no-sandbox"):
         run_module.run(Settings(tmp_path / "in", tmp_path / "out", run="sandbox"))
     assert not (tmp_path / "out").exists()
     assert os.environ.get("TILEGRADE_WORKER_RUNS") is None
+
+
+def test_a_batch_that_runs_code_too_says_so(tmp_path: Path) -> None:
+    pytest.importorskip("numba", reason="numba is not installed")
+    hand_in(tmp_path / "in", "ada", FILES[1], HEAD + RIGHT)
+    hand_in(tmp_path / "in", "bob", FILES[1], HEAD + "import os\nos._exit(0)\n" + RIGHT)
+    result = run_module.run(Settings(tmp_path / "in", tmp_path / "out", run="sandbox", quiet=True))
+    ada, bob = result.record.grades
+    assert ada.report.notes[-1] == "run under numba's simulator in a sandbox: 3 of 3 shapes right"
+    assert "it ended without all results" in bob.report.notes[-1]
+    # Read, both kernels are right; only the questions are open.
+    assert [sum(check.points for check in grade.report.checks) for grade in (ada, bob)] == [80, 80]
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "each in a sandbox" in page

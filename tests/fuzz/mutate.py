@@ -1,5 +1,6 @@
 """Damage to kernels: changed trees, changed text, and files that are no kernels at all."""
 
+# ruff: noqa: E501  (kernels and lists of cases, a line each)
 from __future__ import annotations
 
 import ast
@@ -119,7 +120,7 @@ def mutant(seed: int, text: str) -> str:
                 _insert(source, node)
     try:
         return ast.unparse(ast.fix_missing_locations(tree))
-    except Exception:
+    except Exception:  # noqa: BLE001  a tree that cannot be written: damage the text instead
         return _damaged_text(source, text)
 
 

@@ -12,13 +12,11 @@ from collections.abc import Iterator
 
 from tests.mutation.mutant import Change
 from tests.mutation.styles import RAW, WAR, WAR_A, Place, Style
-from tests.mutation.text import code_of, mark
+from tests.mutation.text import Text, code_of, mark
 
 DIVERGENT = ("row < M", "col < N", "tx == 0", "tx < ty", "ty % 2 == 0", "tx + ty > 0")
 #: Tests that a whole block answers alike, false for some blocks or shapes whatever the round.
 UNIFORM = ("M > TILE", "cuda.blockIdx.x == 0", "N <= TILE")
-ROUND = {"solution_01": "t", "solution_02": "t", "flat_storage": "t", "device_functions": "t"}
-ROUND |= {"register_block": "t", "double_buffer": "t", "zero_first": "t"}
 
 
 def drop(style: Style) -> Iterator[Change]:
@@ -66,8 +64,9 @@ def _by_round(style: Style, role: str, missing: tuple[Place, ...]) -> Iterator[C
     # With a single tile nothing is ever overwritten: then only the first of the two is needed.
     needless = role in ("consumed", "turn")
     yield Change(f"{role} if {several}", _under(style, role, several), () if needless else missing)
-    if style.name in ROUND and role != "prologue":
-        first, later = f"{ROUND[style.name]} == 0", f"{ROUND[style.name]} > 0"
+    if role != "prologue":
+        counter = "t" if "for t in" in style.text.lines[style.text.line("k_loop") - 1] else "start"
+        first, later = f"{counter} == 0", f"{counter} > 0"
         yield Change(f"{role} if {first}", _under(style, role, first), missing)
         yield Change(f"{role} if {later}", _under(style, role, later), missing)
 
@@ -93,12 +92,13 @@ def leave_in_loop(style: Style) -> Iterator[Change]:
             continue
         number = style.text.line(role)
         pad = style.text.indent(number)
-        text = style.text.insert(number, f"{pad}if row >= M:", f"{pad}    break")
-        labels = (("divergent-barrier", tuple(style.orders)), ("exit-before-barrier", tuple(style.orders)))
+        text = style.text.insert(number, f"{pad}if row >= M:", mark(f"{pad}    break", "leaves"))
+        # They run on to the end of the kernel; what they loaded before stays in the tile.
+        labels = (("exit-before-barrier", ("leaves",)), ("stale-shared-read", ("dot",)))
         yield Change(f"break before {role}", text, labels)
 
 
-def _under(style: Style, role: str, test: str) -> object:
+def _under(style: Style, role: str, test: str) -> Text:
     number = style.text.line(role)
     pad, line = style.text.indent(number), style.text.lines[number - 1]
     return style.text.drop(number).insert(number, f"{pad}if {test}:", "    " + line)
@@ -131,11 +131,10 @@ def _moved(style: Style, role: str, place: str) -> Change | None:
     return None if labels is None else Change(f"{role} to {place}", text.insert(number, pad + line), labels)
 
 
-def _after_dot(text: object) -> int:
-    start = text.line("begin_dot")  # type: ignore[attr-defined]
-    if text.has("call_dot"):  # type: ignore[attr-defined]
-        return start + 1
-    return text.last_of(text.line("dot_loop")) + 1  # type: ignore[attr-defined]
+def _after_dot(text: Text) -> int:
+    if text.has("call_dot"):
+        return text.line("begin_dot") + 1
+    return text.last_of(text.line("dot_loop")) + 1
 
 
 def _after_move(style: Style, role: str, place: str) -> tuple[Place, ...] | None:

@@ -10,7 +10,17 @@ from grader.reporters import csv_text
 
 @pytest.mark.parametrize(
     "text",
-    ["=cmd|' /C calc'!A0", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", "  =1", "＝1+1", '=HYPERLINK("http://x")'],
+    [
+        "=cmd|' /C calc'!A0",
+        "+1",
+        "-1+2",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "  =1",
+        "＝1+1",
+        '=HYPERLINK("http://x")',
+    ],
 )
 def test_no_cell_is_a_formula(text: str) -> None:
     written = csv_text.render(["a"], [[text]])

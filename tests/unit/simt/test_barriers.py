@@ -1,5 +1,6 @@
 """Barriers: complete, divergent, with threads that have left, of one block among many, of a warp."""
 
+# ruff: noqa: E501  (kernels and lists of cases, a line each)
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,6 @@
 """Memory stays bounded however long an interval and however large the grid."""
 
+# ruff: noqa: E501  (kernels and lists of cases, a line each)
 from __future__ import annotations
 
 import subprocess

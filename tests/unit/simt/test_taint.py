@@ -1,5 +1,6 @@
 """Undefined and stale words: what counts as one, and where it leads."""
 
+# ruff: noqa: E501  (kernels and lists of cases, a line each)
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,6 @@
 """Types against what the installed numba-cuda infers, and values against NumPy's in those types."""
 
+# ruff: noqa: E501  (kernels and lists of cases, a line each)
 from __future__ import annotations
 
 import importlib.util

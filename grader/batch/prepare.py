@@ -1,0 +1,149 @@
+"""What a batch is told, and what it has read before it grades anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from grader import exercises
+from grader.batch.assignment import Assignment, read_assignment
+from grader.batch.discovery import Found, discover
+from grader.batch.journal import Journal
+from grader.batch.layouts import Catalogue
+from grader.batch.problems import BatchError, Problem
+from grader.batch.purge import purge_mark, purged_marks
+from grader.batch.roster import Roster, read_roster
+from grader.batch.task import Bundle, bundle_of
+from grader.records import CheckResult, Outcome, QuestionResult, Report
+from grader.reporters.classroom import ExerciseInfo
+from grader.rubric import RubricError
+from grader.rubric.load import load_text
+
+__all__ = ["Batch", "Settings", "leave_out_purged", "prepare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a batch is told. ``now`` decides whether the release date has come."""
+
+    submissions: Path
+    out: Path
+    assignment: Path | None = None
+    roster: Path | None = None
+    rubrics: Path | None = None
+    overrides: Path | None = None
+    private_key: bytes | None = field(default=None, repr=False)
+    workers: int = 1
+    cluster: str | None = None
+    gradebook: str | None = None
+    run: Literal["", "sandbox", "bare"] = ""
+    names: bool = False
+    junit_per_student: bool = False
+    quiet: bool = False
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    regrade_students: tuple[str, ...] = ()
+    regrade_exercises: tuple[str, ...] = ()
+    regrade: bool = False
+
+
+@dataclass(slots=True)
+class Batch:
+    """The parts of a batch once its inputs are read."""
+
+    settings: Settings
+    assignment: Assignment
+    bundles: dict[str, Bundle]
+    infos: dict[str, ExerciseInfo]
+    blanks: dict[str, Report]
+    roster: Roster | None
+    found: Found
+    problems: list[Problem]
+
+    @property
+    def held(self) -> bool:
+        """Whether the release date is still to come."""
+        release = self.assignment.release
+        return release is not None and self.settings.now < release
+
+
+def prepare(settings: Settings) -> Batch:
+    """Read everything that a batch needs. Raises ``BatchError`` where something cannot be used."""
+    _check_sandbox(settings)
+    known = exercises.names(settings.rubrics)
+    if not known:
+        raise BatchError(f"{settings.rubrics}: there are no rubrics in this folder")
+    assignment = Assignment(exercises=known)
+    if settings.assignment is not None:
+        assignment = read_assignment(settings.assignment, known)
+    bundles = {name: bundle_of(name, settings.rubrics) for name in sorted(assignment.exercises)}
+    blanks = {name: _blank(bundle) for name, bundle in bundles.items()}
+    infos = {
+        name: ExerciseInfo(name, blank.title, bundles[name].file_name, blank.possible)
+        for name, blank in blanks.items()
+    }
+    roster = None if settings.roster is None else read_roster(settings.roster)
+    catalogue = Catalogue({bundle.file_name.casefold(): name for name, bundle in bundles.items()})
+    found = discover(settings.submissions, catalogue, roster)
+    if not found.submissions and roster is None:
+        files = ", ".join(sorted(catalogue.files))
+        raise BatchError(f"{settings.submissions}: there is no submission in it; looked for {files}")
+    if settings.assignment is None:
+        # Nobody said which exercises were set: those that somebody handed in.
+        present = {one.exercise for one in found.submissions}
+        infos = {name: info for name, info in infos.items() if name in present} or infos
+    return Batch(settings, assignment, bundles, infos, blanks, roster, found, list(found.problems))
+
+
+def _blank(bundle: Bundle) -> Report:
+    """Give a report on nothing, with the checks and questions that an exercise has."""
+    try:
+        rubric = load_text(bundle.rubric, exercise=bundle.exercise, path=f"{bundle.exercise}.yaml")
+    except RubricError as error:
+        raise BatchError(str(error)) from None
+    checks = tuple(
+        CheckResult(name, 0.0, one.points, passed=False) for name, one in rubric.checks.present.items()
+    )
+    questions = tuple(
+        QuestionResult(one.id, one.title, "missing", 0.0, one.points) for one in rubric.questions
+    )
+    possible = sum(one.possible for one in checks) + sum(one.possible for one in questions)
+    return Report(
+        bundle.exercise,
+        rubric.title,
+        rubric.kind,
+        bundle.file_name,
+        Outcome.FAIL,
+        possible=round(possible, 2),
+        checks=checks,
+        questions=questions,
+    )
+
+
+def _check_sandbox(settings: Settings) -> None:
+    if settings.run != "sandbox" or settings.cluster is not None:
+        return
+    from grader.batch.sandbox import find_sandbox
+
+    if find_sandbox() is None:
+        raise BatchError(
+            "there is no sandbox here to run submissions in: install bubblewrap (and setpriv and prlimit "
+            "of util-linux), or take the risk with --unsafe-no-sandbox"
+        )
+
+
+def leave_out_purged(batch: Batch, journal: Journal) -> None:
+    """Whoever was purged stays out, though the submissions may still lie in the folder."""
+    marks = purged_marks(journal)
+    if not marks:
+        return
+    gone = {one.student.id for one in batch.found.submissions if purge_mark(one.student.id) in marks}
+    if batch.roster is not None:
+        gone |= {name for name in batch.roster.students if purge_mark(name) in marks}
+        staying = {name: one for name, one in batch.roster.students.items() if name not in gone}
+        batch.roster = replace(batch.roster, students=staying)
+    kept = tuple(one for one in batch.found.submissions if one.student.id not in gone)
+    paths = {one.path for one in batch.found.submissions} - {one.path for one in kept}
+    batch.found = replace(batch.found, submissions=kept)
+    batch.problems = [one for one in batch.problems if one.where not in gone and one.where not in paths]

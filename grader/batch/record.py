@@ -1,0 +1,75 @@
+"""From the gradings of a class to its record, which every writer draws from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader import exercises
+from grader.batch.discovery import Submission
+from grader.batch.grading import Grading, pseudonyms
+from grader.batch.overrides import read_overrides
+from grader.batch.prepare import Batch, Settings
+from grader.batch.similarity import similar
+from grader.records import Report
+from grader.reporters.classroom import ClassRecord, Override, SimilarGroup
+
+__all__ = ["class_record"]
+
+
+def class_record(batch: Batch, reports: Sequence[tuple[Submission, Report]], salt: bytes) -> ClassRecord:
+    """Give the record of a class. ``salt`` makes the pseudonyms where there is no private key."""
+    students = {one.student.id: one.student for one, _ in reports}
+    if batch.roster is not None:
+        students |= batch.roster.students
+    hidden_names = pseudonyms(students, batch.settings.private_key or salt)
+    people = {name: replace(one, pseudonym=hidden_names[name]) for name, one in students.items()}
+    grading = Grading(
+        batch.assignment,
+        batch.infos,
+        "none" if batch.held else batch.assignment.feedback,
+        _overrides(batch),
+    )
+    grades = grading.grades(reports, people.values())
+    return ClassRecord(
+        batch.assignment.title,
+        tuple(batch.infos.values()),
+        grades,
+        tuple(sorted({*batch.problems, *grading.problems})),
+        _similar(batch),
+        batch.assignment.release,
+        _remarks(batch.settings),
+    )
+
+
+def _remarks(settings: Settings) -> tuple[str, ...]:
+    if not settings.run:
+        return ()
+    if settings.run == "bare":
+        return ("Submissions were also run WITHOUT a sandbox, as --unsafe-no-sandbox asked for.",)
+    return ("Submissions were also run under numba's simulator, each in a sandbox.",)
+
+
+def _overrides(batch: Batch) -> tuple[Override, ...]:
+    path = batch.settings.overrides or batch.settings.out / "overrides.csv"
+    if batch.settings.overrides is None and not path.exists():
+        return ()
+    return read_overrides(path, batch.blanks)
+
+
+def _similar(batch: Batch) -> tuple[SimilarGroup, ...]:
+    groups: list[SimilarGroup] = []
+    for name, bundle in batch.bundles.items():
+        if not bundle.file_name.endswith(".py"):
+            continue
+        last = {one.student.id: one for one in batch.found.submissions if one.exercise == name}
+        texts = {}
+        for student, one in last.items():
+            try:
+                texts[student] = one.read().decode("utf-8", "replace")
+            except OSError:
+                continue
+        solution = exercises.find(name, batch.settings.rubrics).solution
+        published = solution.read_text(encoding="utf-8") if solution is not None else None
+        groups += similar(name, texts, bundle.skeleton, published)
+    return tuple(groups)
