@@ -98,9 +98,8 @@ class OutFolder:
                 temporary.unlink()
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+                # Not synced: what a power cut takes of it, the next run writes again from the journal.
                 file.write(data)
-                file.flush()
-                os.fsync(descriptor)
             temporary.replace(path)
         except OSError as error:
             raise BatchError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,6 +71,8 @@ class Batch:
 
 def prepare(settings: Settings) -> Batch:
     """Read everything that a batch needs. Raises ``BatchError`` where something cannot be used."""
+    if sys.platform == "win32":
+        raise BatchError("grader batch needs Linux or macOS; on Windows run it under WSL")
     _check_sandbox(settings)
     known = exercises.names(settings.rubrics)
     if not known:

@@ -56,7 +56,11 @@ def purge(out: Path, student: str) -> int:
         journal = Journal(out / "journal.sqlite3")
         try:
             known = {name for name, _, _ in journal.keys_of()}
-            files = [path for name in OWN_FOLDERS for path in (out / name).glob(f"{file_label(student)}*")]
+            label = file_label(student)
+            own = [f"{label}{suffix}" for suffix in ("", ".md", ".html", ".xml")]
+            files = [
+                path for folder_ in OWN_FOLDERS for name in own if (path := out / folder_ / name).exists()
+            ]
             if student not in known and not files:
                 raise BatchError(f"{out}: nobody here has the id {student!r}; grades.csv lists the ids")
             journal.note("purged", json.dumps(sorted(purged_marks(journal) | {purge_mark(student)})))
@@ -64,8 +68,7 @@ def purge(out: Path, student: str) -> int:
         finally:
             journal.close()
         for path in files:
-            if path.stem == file_label(student) or path.name == file_label(student):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         for name in _CLASS_FILES:
             with contextlib.suppress(FileNotFoundError):
                 (out / name).unlink()

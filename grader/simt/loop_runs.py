@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.simt import affine, expressions, values
 from grader.simt.affine import Affine
-from grader.simt.context import Frame, Run
+from grader.simt.context import UNSET, Frame, Run
 from grader.simt.evidence import Site
 from grader.simt.mask import DEAD, Active, Dead, State, union, without
 from grader.simt.values import Tainted, as_condition
@@ -39,14 +39,17 @@ class Loop:
         if self.exits:
             state = self._with_exits(fr, m, range(low, high, step), pair)
         else:
+            before = fr.values[slot], fr.defined[slot]
             for index in range(low, high, step):
                 mc.spend(self.site)
                 pair[1] = index
-                if m is None:
-                    fr.values[slot], fr.defined[slot] = index, None
-                else:
-                    assign(fr, slot, index, m)
+                fr.values[slot], fr.defined[slot] = index, m
                 body(fr, m)
+            if m is not None and before[0] is not UNSET and fr.values[slot] is not before[0]:
+                # Only now do the threads outside the loop get their own value back.
+                last = fr.values[slot]
+                fr.values[slot], fr.defined[slot] = before
+                assign(fr, slot, last, m)
         mc.loops.pop()
         return self._finish(fr, state)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -90,9 +91,45 @@ def _plainly_free(log: Log, chunk: Chunk) -> bool:
             if other == key:
                 continue
             least, greatest = _span_of(second, chunk, shared)
-            if low <= greatest and least <= high:
+            if low <= greatest and least <= high and not _apart(access, second):
                 return False
     return True
+
+
+def _apart(first: Access, second: Access) -> bool:
+    """Whether some dimension's indices of two accesses to one array are never the same.
+
+    They lie in ranges that do not meet, or differ by what no combination of the axes' coefficients
+    makes up (the rows ``4 * ty`` and ``4 * ty + 1``, say). Different indices are different words
+    only within the array, so both accesses have to stay inside it.
+    """
+    view = first.view
+    if (view.shape, view.strides, view.base) != (second.view.shape, second.view.strides, second.view.base):
+        return False
+    if not _mixed_radix(view.strides, view.shape) or not (_stays_inside(first) and _stays_inside(second)):
+        return False
+    return any(_differ(one, two) for one, two in zip(first.dims, second.dims, strict=True))
+
+
+def _stays_inside(access: Access) -> bool:
+    for dim, size in zip(access.dims, access.view.shape, strict=True):
+        if not isinstance(dim, int | Affine):
+            return False
+        low, high = (dim, dim) if isinstance(dim, int) else dim.bounds()
+        if low < 0 or high >= size:
+            return False
+    return access.valid is None
+
+
+def _differ(one: Any, two: Any) -> bool:
+    low, high = (one, one) if isinstance(one, int) else one.bounds()
+    least, greatest = (two, two) if isinstance(two, int) else two.bounds()
+    if high < least or greatest < low:
+        return True
+    coefs = [coef for dim in (one, two) if isinstance(dim, Affine) for coef in dim.coefs]
+    bases = [dim if isinstance(dim, int) else dim.base for dim in (one, two)]
+    step = math.gcd(*coefs)
+    return step > 1 and (bases[0] - bases[1]) % step != 0
 
 
 def _span_of(access: Access, chunk: Chunk, shared: bool) -> tuple[int, int]:
