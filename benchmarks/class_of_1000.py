@@ -8,7 +8,11 @@ measured as well, since time has to grow in proportion. It takes minutes, so it 
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import resource
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +24,8 @@ from grader.batch.run import Settings, run
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("01_tiled_matmul.py", "02_ragged_dims.py", "03_intensity_math.md")
+#: Serial and at a steady rate, so that more would only take longer.
+PEER_STUDENTS = 30
 BROKEN = (
     ("cuda.syncthreads()", "pass"),
     ("float32(0.0)", "0.0"),
@@ -64,6 +70,31 @@ def measure(students: int, workers: int) -> float:
     return seconds
 
 
+def nbgrader_seconds(students: int) -> float | None:
+    """Seconds a student that ``nbgrader autograde`` takes of its own example, or None without nbgrader."""
+    if importlib.util.find_spec("nbgrader") is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {
+            **os.environ,
+            "HOME": folder,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        }
+
+        def nbgrader(*words: str, where: str = folder) -> float:
+            begun = time.perf_counter()
+            command = [sys.executable, "-m", "nbgrader", *words]
+            subprocess.run(command, cwd=where, env=environment, check=True, capture_output=True)
+            return time.perf_counter() - begun
+
+        nbgrader("quickstart", "course101")
+        course = f"{folder}/course101"
+        nbgrader("generate_assignment", "ps1", where=course)
+        for i in range(students):
+            shutil.copytree(f"{course}/release/ps1", f"{course}/submitted/s{i:05}/ps1")
+        return nbgrader("autograde", "ps1", "--create", where=course) / students
+
+
 def main() -> None:
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     students = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
@@ -72,6 +103,12 @@ def main() -> None:
     once = measure(students, workers)
     twice = measure(2 * students, workers)
     print(f"twice the students: {twice / once:.2f} times as long")
+    peer = nbgrader_seconds(min(students, PEER_STUDENTS))
+    if peer is None:
+        print("nbgrader is not installed, so there is nothing to compare with")
+        return
+    ratio = peer * students / once
+    print(f"nbgrader autograde: {peer:.2f} s a student, so {ratio:.1f} times as long for {students} students")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,19 @@ _REPAIRS = {
     "swap-grid": "the two axes of the grid on line {line} exchanged",
     "swap-indices": "the two indices on line {line} exchanged",
     "assign-output": "the sum stored on line {line} and not added",
+    "suspect-type": "`{text}` as the type on line {line}",
+    "suspect-conversion": "`{text}` kept as it is on line {line}",
+    "suspect-sum": "`{text}` on line {line}",
+    "suspect-start": "`{text}` to start from on line {line}",
+    "suspect-once": "line {line} moved before the loop",
+    "suspect-output": "`{text}` stored on line {line}",
+    "suspect-guard": "the test on line {line} made that of the array's own bounds",
+    "suspect-range": "`{text}` on line {line}",
+    "suspect-step": "`{text}` on line {line}",
+    "suspect-mirrored": "`{text}` on line {line}",
+    "suspect-axes": "x and y exchanged on line {line} and on the one beside it",
+    "suspect-offset": "`{text}` on line {line}",
+    "suspect-index": "`{text}` as the index on line {line}",
 }
 MOST_NOTES = 6
 
@@ -135,7 +148,7 @@ def _names(rubric: Rubric, program: Program) -> dict[str, str]:
 
 
 def _words(repairs: Sequence[Repair]) -> str:
-    said = dict.fromkeys(_REPAIRS[one.code].format(line=one.line) for one in repairs)
+    said = dict.fromkeys(_REPAIRS[one.code].format(line=one.line, text=one.text) for one in repairs)
     return " and ".join(said)
 
 

@@ -20,7 +20,7 @@ import tomllib
 import types as pytypes
 import unittest
 import warnings
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,32 +29,12 @@ from unittest.mock import MagicMock
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+from numba_page import KINDS, Outcome, page
+
 SECONDS = 150
 RESULTS = ROOT / "docs" / "results" / "numba_suite.json"
 PAGE = ROOT / "docs" / "numba-suite.md"
 FOLDERS = ("cudapy", "cudadrv", "cudasim", "doc_examples", "nocuda", "nrt", "core")
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What became of one test. ``kind`` is a key of :data:`KINDS`; ``reason`` is empty for a pass."""
-
-    name: str
-    kind: str
-    reason: str = ""
-    findings: list[str] = field(default_factory=list)
-
-
-KINDS = {
-    "passed": "numba's assertions hold for what the machine computed",
-    "refused-alike": "the machine refuses what numba refuses; the test reads numba's own wording",
-    "refused": "the machine does not follow a construct, and says so",
-    "type-error": "the machine calls an error what numba compiles",
-    "wrong": "an assertion on a result fails",
-    "crash": "the machine raised an exception",
-    "other": "a failure outside the machine",
-    "excluded": "not about what kernels compute",
-}
 
 
 class Judge(unittest.TestResult):
@@ -65,20 +45,20 @@ class Judge(unittest.TestResult):
         self.outcomes: list[Outcome] = []
         self.error: tuple[type[BaseException], BaseException, Any] | None = None
 
-    def addError(self, test: Any, err: Any) -> None:
+    def addError(self, test: Any, err: Any) -> None:  # noqa: ARG002, N802 - unittest's names
         self.error = err
 
-    def addFailure(self, test: Any, err: Any) -> None:
+    def addFailure(self, test: Any, err: Any) -> None:  # noqa: ARG002, N802
         self.error = err
 
-    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: ARG002, N802
         if err is not None and self.error is None:
             self.error = err
 
-    def addSkip(self, test: Any, reason: str) -> None:
+    def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
         self.outcomes.append(Outcome(short(test.id()), "excluded", reason))
 
-    def startTest(self, test: Any) -> None:
+    def startTest(self, test: Any) -> None:  # noqa: ARG002, N802
         from numba_kernels import RECORD, Record
 
         self.error, self.before = None, len(self.outcomes)
@@ -86,7 +66,7 @@ class Judge(unittest.TestResult):
             setattr(RECORD, name, getattr(Record(), name))
         signal.alarm(SECONDS)
 
-    def stopTest(self, test: Any) -> None:
+    def stopTest(self, test: Any) -> None:  # noqa: N802
         signal.alarm(0)
         if len(self.outcomes) == self.before:
             self.outcomes.append(judged(short(test.id()), self.error))
@@ -137,6 +117,7 @@ def prepare() -> Path:
         sys.modules.setdefault(name.split(".", maxsplit=1)[0], stub)
     import numba.cuda
     import numba_kernels
+    import numba_values
     from numba.cuda import testing
 
     from grader.simt import cache_hints
@@ -145,7 +126,7 @@ def prepare() -> Path:
     builtins.exec = keeping_exec
     numba.cuda.jit = numba_kernels.jit
     for name in (*cache_hints.LOADS, *cache_hints.STORES):
-        setattr(numba.cuda, name, numba_kernels.Named(f"numba.cuda.{name}"))
+        setattr(numba.cuda, name, numba_values.Named(f"numba.cuda.{name}"))
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _expired)
     return Path(numba.cuda.__file__).parent / "tests"
@@ -204,7 +185,7 @@ def run(folder: Path, wanted: list[str]) -> list[Outcome]:
 def _run_module(name: str, judge: Judge, patterns: list[tuple[re.Pattern[str], str]]) -> None:
     try:
         module = importlib.import_module(name)
-    except BaseException as error:  # pytest skips a module with one
+    except BaseException as error:  # noqa: BLE001 - pytest skips a module with one
         judge.outcomes.append(Outcome(short(name), "other", f"not importable: {error}"))
         return
     chosen = unittest.TestSuite()
@@ -221,61 +202,8 @@ def _run_module(name: str, judge: Judge, patterns: list[tuple[re.Pattern[str], s
 
 def _flat(suite: unittest.TestSuite) -> list[Any]:
     return [
-        part
-        for item in suite
-        for part in (_flat(item) if isinstance(item, unittest.TestSuite) else [item])
+        part for item in suite for part in (_flat(item) if isinstance(item, unittest.TestSuite) else [item])
     ]
-
-
-# -- writing ----------------------------------------------------------------------------------------
-
-
-def page(data: dict[str, Any]) -> str:
-    """The Markdown page of a result."""
-    outcomes = [Outcome(**item) for item in data["outcomes"]]
-    by_kind = {kind: [item for item in outcomes if item.kind == kind] for kind in KINDS}
-    judged_ones = sum(len(items) for kind, items in by_kind.items() if kind != "excluded")
-    lines = [
-        "# numba-cuda's own tests on the machine",
-        "",
-        f"Written by `python tools/numba_suite.py` from the tests that numba-cuda {data['numba_cuda']} ships.",
-        "Each test's kernels run on the machine; the test's own assertions judge what comes out.",
-        "A test passes when all of its kernels do.",
-        "",
-        "| outcome | tests | meaning |",
-        "|---|---|---|",
-    ]
-    lines += [f"| {kind} | {len(by_kind[kind])} | {meaning} |" for kind, meaning in KINDS.items()]
-    right = len(by_kind["passed"]) + len(by_kind["refused-alike"])
-    lines += ["", f"Of {judged_ones} tests about kernels, {right} come out right ({right / judged_ones:.1%}).", ""]
-    for kind in ("refused", "type-error", "wrong", "crash", "other"):
-        if by_kind[kind]:
-            lines += [f"## {kind}", "", "| test | what |", "|---|---|"]
-            lines += [f"| `{item.name}` | {_cell(item.reason)} |" for item in by_kind[kind]] + [""]
-    hazards = [item for item in outcomes if item.findings]
-    lines += ["## Passed, with an error found", "", "| test | findings |", "|---|---|"]
-    lines += [f"| `{item.name}` | {', '.join(item.findings)} |" for item in hazards] + [""]
-    reasons: dict[str, list[Outcome]] = {}
-    for item in by_kind["excluded"]:
-        reasons.setdefault(item.reason, []).append(item)
-    lines += ["## Excluded", "", "A module stands for all of its tests.", "", "| reason | what |", "|---|---|"]
-    lines += [f"| {_cell(reason)} | {_named(items)} |" for reason, items in sorted(reasons.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _named(items: list[Outcome]) -> str:
-    modules: dict[str, list[str]] = {}
-    for item in items:
-        parts = item.name.split(".")
-        modules.setdefault(".".join(parts[:2]), []).append(parts[-1] if len(parts) > 2 else "")
-    return "; ".join(
-        f"`{module}`" + (f" ({', '.join(sorted(set(names)))})" if all(names) else "")
-        for module, names in modules.items()
-    )
 
 
 def main(wanted: list[str]) -> None:

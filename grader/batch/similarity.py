@@ -11,7 +11,7 @@ import io
 import keyword
 import tokenize
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
@@ -82,19 +82,16 @@ def _likeness(own: Mapping[str, frozenset[int]]) -> dict[tuple[str, str], float]
     found: dict[tuple[str, str], float] = {}
     for students in by_marks.values():
         found |= dict.fromkeys(zip(sorted(students), sorted(students)[1:], strict=False), 1.0)
-    holders: dict[int, list[int]] = defaultdict(list)
-    distinct = list(by_marks)
+    distinct = sorted(by_marks, key=len)
     for index, marks in enumerate(distinct):
-        for mark in marks:
-            holders[mark].append(index)
-    shared: Counter[tuple[int, int]] = Counter()
-    for indices in holders.values():
-        shared.update(combinations(indices, 2))
-    for (i, j), common in shared.items():
-        share = common / (len(distinct[i]) + len(distinct[j]) - common)
-        if share >= ALIKE:
-            one, other = sorted((min(by_marks[distinct[i]]), min(by_marks[distinct[j]])))
-            found[one, other] = share
+        for others in distinct[index + 1 :]:
+            # Sets of so different a size cannot be alike, and those that follow are larger still.
+            if len(marks) < ALIKE * len(others):
+                break
+            share = _share(marks, others)
+            if share >= ALIKE:
+                one, other = sorted((min(by_marks[marks]), min(by_marks[others])))
+                found[one, other] = share
     return found
 
 

@@ -23,7 +23,8 @@ __all__ = ["STOPPING", "Launcher", "Pass", "Trial"]
 Mask = npt.NDArray[np.bool_]
 
 #: Operations that one launch may take. The largest of a correct solution takes some 6,000.
-FUEL = 60_000
+#: Loop iterations that a launch may take: a start, so many for each element of its arrays, and a cap.
+FUEL_START, FUEL_PER_ELEMENT, FUEL_CAP = 4_000, 4, 60_000
 
 #: Findings that every shape would repeat, so that the first is enough.
 STOPPING = frozenset(
@@ -173,7 +174,7 @@ class Launcher:
             args=tuple(after.values()),
             shared_bytes=int(evaluate(str(self.kernel.shared_bytes), names)),
             device=self.device,
-            fuel=FUEL,
+            fuel=_fuel(after.values()),
             schedule=schedule,
         )
         return Pass(arguments, after, wrong_elements(self.kernel, arguments, after), run)
@@ -196,3 +197,9 @@ def _new(findings: Iterable[Finding], known: Iterable[Finding]) -> tuple[Finding
     """The findings of a name and place that the first pass did not have, say of a value's type."""
     seen = {(finding.name, finding.primary, finding.secondary) for finding in known}
     return tuple(one for one in findings if (one.name, one.primary, one.secondary) not in seen)
+
+
+def _fuel(arguments: Iterable[object]) -> int:
+    """An endless loop is told within a second; a loop over all elements, or a few, fits easily."""
+    elements = sum(int(getattr(argument, "size", 0)) for argument in arguments)
+    return min(FUEL_CAP, FUEL_START + FUEL_PER_ELEMENT * elements)

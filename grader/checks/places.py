@@ -10,6 +10,7 @@ from grader.simt import Program
 
 __all__ = [
     "base_name",
+    "device_functions",
     "enclosing_loops",
     "function_node",
     "header_span",
@@ -18,6 +19,7 @@ __all__ = [
     "loads_of",
     "parameters",
     "parents_of",
+    "shared_arrays",
     "shared_declaration",
     "stores_to",
 ]
@@ -68,6 +70,34 @@ def shared_declaration(function: ast.FunctionDef) -> ast.Call | None:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="shared"), attr="array")):
                 return node
     return None
+
+
+def shared_arrays(functions: list[ast.FunctionDef]) -> frozenset[str]:
+    """Names of the shared arrays; in a device function, those of the parameters they are passed as."""
+    names = {
+        node.targets[0].id
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and "shared.array" in ast.unparse(node.value)
+    }
+    others = {function.name: parameters(function) for function in functions[1:]}
+    for node in ast.walk(functions[0]):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in others:
+            passed = zip(others[node.func.id], node.args, strict=False)
+            names |= {own for own, arg in passed if isinstance(arg, ast.Name) and arg.id in names}
+    return frozenset(names)
+
+
+def device_functions(program: Program, kernel: ast.FunctionDef) -> list[ast.FunctionDef]:
+    """The module's functions that the kernel calls."""
+    called = {
+        node.func.id
+        for node in ast.walk(kernel)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    return [one for one in program.tree.body if isinstance(one, ast.FunctionDef) and one.name in called]
 
 
 def loads_of(function: ast.FunctionDef, array: str) -> list[ast.Subscript]:

@@ -17,6 +17,7 @@ from grader.checks.evidence import Seen
 from grader.checks.launching import Launcher, Trial
 from grader.checks.repairs import Repair, index_swaps, repairs_for
 from grader.checks.rewrite import Edit
+from grader.checks.suspects import suspects
 from grader.checks.warp_orders import RACES, Shown, show_race
 from grader.records import Finding
 
@@ -24,6 +25,11 @@ __all__ = ["Confirmed", "confirm"]
 
 MOST_LAUNCHES = 160
 MOST_CAUSES = 4
+
+#: Wrong results that show what is wrong and not where: single edits of the kernel are tried for these.
+_PLACELESS = frozenset(
+    {"wrong-result", "dropped-k-tail", "repeated-k-tail", "precision-loss", "unwritten-output"}
+)
 
 #: Findings that exchanged indices bring about.
 _SHOWS_SWAP = frozenset(
@@ -74,7 +80,7 @@ def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen])
     for findings, repairs in _attempts(launcher, [cause.finding for cause in causes]):
         if budget.launches <= 0:
             return None
-        edit = Edit(launcher.program, launcher.kernel.name)
+        edit = Edit(launcher.program, launcher.kernel.name, launcher.kernel.launch.from_)
         if not all(repair.apply(edit) for repair in repairs):
             continue
         mark = "+".join(sorted(f"{repair.code}@{repair.line}" for repair in repairs))
@@ -118,6 +124,8 @@ def _attempts(
         yield from _together(options)
         if position == 0 and any(one in _SHOWS_SWAP for one in groups):
             yield from _swaps(launcher, findings)
+    if findings and findings[0].name in _PLACELESS:
+        yield from _located(launcher, findings[0])
     for first, second in combinations(known, 2):
         yield from _pairs(known[first], known[second])
 
@@ -134,6 +142,14 @@ def _swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[li
     like = known or (findings[0] if findings else None)
     for repair, finding in index_swaps(launcher):
         yield [_with_figures(finding, like, known)], [repair]
+
+
+def _located(launcher: Launcher, finding: Finding) -> Iterator[tuple[list[Finding], list[Repair]]]:
+    """Each single edit, and the finding at the edit's place."""
+    for one in suspects(launcher, finding.name):
+        facts = {**finding.facts, "suspect": one.kind, "instead": one.code}
+        placed = replace(finding, primary=one.span, secondary=finding.primary, facts=facts)
+        yield [placed], [Repair(f"suspect-{one.kind}", one.span.line, one.apply, one.code)]
 
 
 def _with_figures(finding: Finding, like: Finding | None, known: Finding | None) -> Finding:

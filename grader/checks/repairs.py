@@ -19,11 +19,15 @@ MOST_PLACES = 4
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One change. ``line`` is where it is made: for a barrier, the line after which it goes."""
+    """One change. ``line`` is where it is made: for a barrier, the line after which it goes.
+
+    ``text`` is what stands there then, for changes that a line number does not tell.
+    """
 
     code: str
     line: int | None
     apply: Callable[[Edit], bool]
+    text: str = ""
 
 
 def repairs_for(launcher: Launcher, finding: Finding) -> list[Repair]:
@@ -88,7 +92,7 @@ def _has_two_indices(node: ast.Subscript) -> bool:
 
 def _barriers(launcher: Launcher, finding: Finding) -> Iterator[Repair]:
     first, second = finding.secondary, finding.primary
-    probe = Edit(launcher.program, launcher.kernel.name)
+    probe = Edit(launcher.program, launcher.kernel.name, launcher.kernel.launch.from_)
     seen: set[tuple[int, int]] = set()
     for number, (block, place) in enumerate(probe.barrier_places(first, second)):
         if (id(block), place) in seen or len(seen) >= MOST_PLACES:

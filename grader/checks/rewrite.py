@@ -20,19 +20,63 @@ __all__ = ["Edit"]
 Block = list[ast.stmt]
 
 
-class Edit:
-    """A copy of a program's tree that is being changed."""
+def _reached(tree: ast.Module, roots: tuple[str | None, ...]) -> set[int]:
+    """The module's functions of those names, those that hold one of them, and those that they call."""
+    functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
+    inside = {id(one): list(ast.walk(one)) for one in functions}
+    reached = {
+        id(one)
+        for one in functions
+        if any(isinstance(node, ast.FunctionDef) and node.name in roots for node in inside[id(one)])
+    }
+    frontier = set(reached)
+    while frontier:
+        nodes = [node for one in frontier for node in inside[one]]
+        called = {node.id for node in nodes if isinstance(node, ast.Name)}
+        frontier = {id(one) for one in functions if one.name in called} - reached
+        reached |= frontier
+    return reached
 
-    def __init__(self, program: Program, kernel: str) -> None:
+
+class Edit:
+    """A copy of a program's tree that is being changed: the named functions, the kernel first, and what
+    they call; the rest is shared with the original.
+    """
+
+    def __init__(self, program: Program, *functions: str | None) -> None:
+        kernel = functions[0] or ""
         self._program = program
-        self.tree: ast.Module = copy.deepcopy(program.tree)
-        self._copy = program.with_tree(self.tree)
-        self.kernel = function_node(self._copy, kernel)
-        self._parents = parents_of(self.tree)
+        touched = _reached(program.tree, functions)
+        # What no repair touches, say a main(), is shared with the original and never changed.
+        body = [copy.deepcopy(one) if id(one) in touched else one for one in program.tree.body]
+        self._pairs = [(old, one) for old, one in zip(program.tree.body, body, strict=True) if one is not old]
+        self._own = [one for _, one in self._pairs]
+        self._twins: dict[ast.AST, ast.AST] = {}
+        self.tree = ast.Module(body, program.tree.type_ignores)
+        self.kernel = function_node(Program(program.text, ast.Module(self._own, [])), kernel)
+        self._parents = {child: parent for one in self._own for child, parent in parents_of(one).items()}
 
     def program(self) -> Program:
         """The changed program."""
-        return self._program.with_tree(self.tree)
+        for one in self._own:
+            ast.fix_missing_locations(one)
+        return Program(self._program.text, self.tree, self._program.findings)
+
+    def walk(self) -> Iterator[ast.AST]:
+        """Every node that may be changed: the kernel, and the functions of the module beside it."""
+        for one in self._own:
+            yield from ast.walk(one)
+
+    def twin(self, node: ast.AST) -> ast.AST | None:
+        """The copy of a node of the original tree."""
+        if not self._twins:
+            for old, new in self._pairs:
+                self._twins |= dict(zip(ast.walk(old), ast.walk(new), strict=True))
+        return self._twins.get(node)
+
+    def span(self, node: ast.AST) -> Span:
+        """The node's place in the text."""
+        return self._program.span(node)
 
     # -- finding places ------------------------------------------------------------------------
 
@@ -40,7 +84,7 @@ class Edit:
         """The node of one of the kinds with exactly that span, else the outermost one on its line."""
         if span is None:
             return None
-        nodes = [node for node in ast.walk(self.tree) if isinstance(node, kinds) and hasattr(node, "lineno")]
+        nodes = [node for node in self.walk() if isinstance(node, kinds) and hasattr(node, "lineno")]
         exact = next((node for node in nodes if self._program.span(node) == span), None)
         on_line = [node for node in nodes if getattr(node, "lineno", 0) == span.line]
         return exact or (on_line[0] if on_line else None)
@@ -69,7 +113,7 @@ class Edit:
 
     def barrier(self) -> ast.stmt:
         """A new barrier, spelled as the kernel spells its others."""
-        for node in ast.walk(self.tree):
+        for node in self.walk():
             if isinstance(node, ast.Expr) and is_barrier(node):
                 return ast.Expr(copy.deepcopy(node.value))
         call = ast.Call(ast.Attribute(ast.Name("cuda", ast.Load()), "syncthreads", ast.Load()), [], [])
@@ -140,7 +184,7 @@ class Edit:
 
     def _branch(self, guard: Span | None) -> ast.If | None:
         node = self.at(guard, ast.If) if guard is not None else None
-        for candidate in ast.walk(self.tree):
+        for candidate in self.walk():
             if (
                 isinstance(candidate, ast.If)
                 and guard is not None
@@ -168,6 +212,25 @@ class Edit:
         if not isinstance(load, ast.Subscript) or not isinstance(load.ctx, ast.Load):
             return False
         return self.replace(load, ast.IfExp(within(load), load, ast.Constant(0)))
+
+    def guard_exactly(self, test: Span, access: ast.Subscript) -> bool:
+        """Replace a test by one of the indices of the access that it guards."""
+        old, target = self.at(test, ast.expr), self.twin(access)
+        if not isinstance(old, ast.expr) or not isinstance(target, ast.Subscript):
+            return False
+        return self.replace(old, within(target))
+
+    def move_before_loops(self, span: Span) -> bool:
+        """Move a statement out of the outermost loop around it."""
+        statement = self.at(span, ast.stmt)
+        loops = [one for one in self.chain(statement) if isinstance(one, ast.For | ast.While)] if statement else []
+        block = self.block_of(statement) if isinstance(statement, ast.stmt) else None
+        outside = self.block_of(loops[0]) if loops else None
+        if block is None or outside is None or not isinstance(statement, ast.stmt) or len(block) < 2:
+            return False
+        block.remove(statement)
+        outside.insert(next(i for i, one in enumerate(outside) if one is loops[0]), statement)
+        return True
 
     def keep_threads(self, leaving: Span | None, *, loads: bool = False) -> bool:
         """Turn ``if test: return`` into a guard of every later store to a global array.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.simt.context import Context, Typed
+from grader.simt.context import Context, Run, Typed
 from grader.simt.types import Kind, Scalar, Tuple
 from grader.simt.values import Tainted, cast, join, strip
 
@@ -37,9 +37,11 @@ def parts_of(value: Typed) -> list[Typed]:
     """The items of a tuple, each as an expression of its own."""
     assert isinstance(value.kind, Tuple)
     run = value.run
-    return [
-        Typed(kind, lambda fr, m, at=position: run(fr, m)[at]) for position, kind in enumerate(value.kind.items)
-    ]
+
+    def item(at: int) -> Run:
+        return lambda fr, m: run(fr, m)[at]
+
+    return [Typed(kind, item(position)) for position, kind in enumerate(value.kind.items)]
 
 
 def mapped(function: Callable[..., Any], found: list[Any], code: str) -> Any:

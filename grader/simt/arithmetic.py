@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from grader.records import Finding
-from grader.simt import affine, types, values
+from grader.simt import affine, logic, types, values, whole_numbers
 from grader.simt.affine import Affine
 from grader.simt.context import Context, Run, Typed
 from grader.simt.types import Scalar
-from grader.simt.values import Tainted, as_condition, cast, join, numeric, strip
+from grader.simt.values import cast, numeric
 
 NAMES: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -43,16 +43,16 @@ NAMES: dict[type[ast.AST], str] = {
 }
 
 _WHOLE: dict[str, Callable[[Any, Any], Any]] = {
-    "add": values.int_add,
-    "sub": values.int_subtract,
-    "mul": values.int_multiply,
-    "floordiv": values.int_divide,
-    "mod": values.int_remainder,
-    "and_": values.int_and,
-    "rshift": values.int_shift_right,
-    "lshift": values.int_shift_left,
-    "or_": lambda a, b: a | b if type(a) is int and type(b) is int else np.bitwise_or(numeric(a), numeric(b)),
-    "xor": lambda a, b: a ^ b if type(a) is int and type(b) is int else np.bitwise_xor(numeric(a), numeric(b)),
+    "add": whole_numbers.int_add,
+    "sub": whole_numbers.int_subtract,
+    "mul": whole_numbers.int_multiply,
+    "floordiv": whole_numbers.int_divide,
+    "mod": whole_numbers.int_remainder,
+    "and_": whole_numbers.int_and,
+    "rshift": whole_numbers.int_shift_right,
+    "lshift": whole_numbers.int_shift_left,
+    "or_": lambda a, b: a | b if type(a) is type(b) is int else np.bitwise_or(numeric(a), numeric(b)),
+    "xor": lambda a, b: a ^ b if type(a) is type(b) is int else np.bitwise_xor(numeric(a), numeric(b)),
 }
 _FLOAT: dict[str, np.ufunc] = {
     "add": np.add,
@@ -160,7 +160,7 @@ def _power(left: Typed, right: Typed, codes: tuple[str, str], result: str) -> Ru
         base, exponent = a(fr, m), b(fr, m)
         if type(exponent) is int and 0 <= exponent <= 16 and result != "Q":
             total: Any = cast(1, result)
-            multiply = values.int_multiply if result == "q" else np.multiply
+            multiply = whole_numbers.int_multiply if result == "q" else np.multiply
             for _ in range(exponent):
                 total = multiply(total, cast(base, result))
             return _double(total)
@@ -186,68 +186,12 @@ def _comparison(name: str, a: Run, b: Run, codes: tuple[str, str]) -> Run:
 _LINEAR = frozenset({int, bool, Affine})
 
 
-def compare(context: Context, node: ast.Compare, operands: list[Typed]) -> Typed:
-    """A comparison, chained ones as the conjunction of their links."""
-    links = [
-        binary(context, node, op, operands[i], operands[i + 1]) for i, op in enumerate(node.ops)
-    ]
-    result = links[0]
-    for link in links[1:]:
-        result = conjunction(result, link, False, True)
-    return result
-
-
-def conjunction(left: Typed, right: Typed, narrow: bool, is_and: bool) -> Typed:
-    """``left and right`` (or ``or``) of two conditions; ``narrow`` evaluates the right one only where needed."""
-    first, second = left.run, right.run
-
-    def run(fr: Any, m: Any) -> Any:
-        a = as_condition(first(fr, m))
-        if type(a) is bool:
-            return as_condition(second(fr, m)) if a is is_and else a
-        if not narrow:
-            return _combine(a, as_condition(second(fr, m)), is_and)
-        plain = strip(a)
-        yes, no = fr.mc.split(m, plain)
-        rest = yes if is_and else no
-        if rest is not None and not hasattr(rest, "array"):
-            return a
-        return _combine(a, as_condition(second(fr, rest)), is_and)
-
-    return Typed(types.BOOL, run)
-
-
-def _combine(a: Any, b: Any, is_and: bool) -> Any:
-    if type(b) is bool:
-        return (a if b else _constant_like(a, False)) if is_and else (_constant_like(a, True) if b else a)
-    if type(a) is Tainted or type(b) is Tainted:
-        return _combine_tainted(a, b, is_and)
-    return a & b if is_and else a | b
-
-
-def _constant_like(a: Any, value: bool) -> bool:
-    return value
-
-
-def _combine_tainted(a: Any, b: Any, is_and: bool) -> Any:
-    """Kleene logic: a clean operand that decides the result alone leaves it clean."""
-    x, y = strip(a), strip(b)
-    result = x & y if is_and else x | y
-    joined = join(result, a, b)
-    decided = np.zeros(result.shape, bool)
-    for part, plain in ((a, x), (b, y)):
-        clean = np.ones((1,) * result.ndim, bool) if type(part) is not Tainted else part.taint == 0
-        decided = decided | (clean & (plain != is_and))
-    taint = np.where(decided, np.uint8(0), joined.taint)
-    return Tainted(result, taint) if taint.any() else result
-
-
 def unary(context: Context, node: ast.UnaryOp, operand: Typed) -> Typed:
     """``-x``, ``+x``, ``~x`` and ``not x``."""
     name = NAMES[type(node.op)]
     run = operand.run
     if name == "not_":
-        return negation(operand)
+        return logic.negation(operand)
     if not isinstance(operand.kind, Scalar):
         context.fail(node, "operand-type", operator=name, got=(operand.kind.name,))
     if operand.kind.literal is not None and name in ("neg", "pos"):
@@ -264,7 +208,7 @@ def unary(context: Context, node: ast.UnaryOp, operand: Typed) -> Typed:
         flip = np.logical_not if code == "?" else np.invert
         return Typed(Scalar(code), lambda fr, m: _invert(run(fr, m), flip, code))
     if code in "qQ":
-        return Typed(Scalar(code), lambda fr, m: cast(values.int_subtract(0, run(fr, m)), code))
+        return Typed(Scalar(code), lambda fr, m: cast(whole_numbers.int_subtract(0, run(fr, m)), code))
     return Typed(Scalar(code), lambda fr, m: _double(np.negative(run(fr, m))))
 
 
@@ -274,21 +218,11 @@ def _invert(value: Any, ufunc: np.ufunc, code: str) -> Any:
     return _plain_bool(ufunc(numeric(value)))
 
 
-def negation(operand: Typed) -> Typed:
-    """``not x``."""
-    run = operand.run
-    return Typed(types.BOOL, lambda fr, m: _negate(as_condition(run(fr, m))))
-
-
-def _negate(value: Any) -> Any:
-    return not value if type(value) is bool else np.logical_not(value)
-
-
 def note_float64(context: Context, node: ast.AST, left: Typed, right: Typed, result: str) -> None:
     """Note float32 arithmetic that a float64 operand widened."""
     if result != "d":
         return
-    codes = {left.kind.code, right.kind.code} if isinstance(left.kind, Scalar) and isinstance(right.kind, Scalar) else set()
+    codes = {side.kind.code for side in (left, right) if isinstance(side.kind, Scalar)}
     if "f" not in codes and "e" not in codes:
         return
     span = context.program.span(node)

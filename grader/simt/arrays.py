@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -72,7 +72,7 @@ def _dynamic(context: Context, node: ast.Call, name: str, code: str) -> Typed:
             words = mc.shared_bytes // size
             return _on_blocks(_buffer(chunk, words, name, code, True), chunk, (words,), name, code)
 
-        view = mc.shared_array(DYNAMIC, make)
+        view: View = mc.shared_array(DYNAMIC, make)
         if view.code == code:
             return view
         return _same_words(view, name, code)
@@ -100,7 +100,7 @@ def local(context: Context, node: ast.Call) -> Typed:
     context.kernel.local_bytes += int(np.prod(shape)) * np.dtype(code).itemsize
 
     def execute(fr: Any, m: Any) -> LocalArray:
-        array = fr.arrays.get(key)
+        array: LocalArray | None = fr.arrays.get(key)
         if array is None:
             array = fr.arrays[key] = LocalArray(name, shape, code)
         return array
@@ -152,8 +152,8 @@ def _shape(context: Context, node: ast.expr) -> tuple[int, ...]:
         for kind in typed.kind.items:
             if not isinstance(kind, Scalar) or kind.literal is None:
                 _refuse(context, node)
-            extents.append(kind.literal)
-        return tuple(_positive(context, node, extent) for extent in extents)
+            extents.append(_positive(context, node, kind.literal))
+        return tuple(extents)
     return (_extent(context, node),)
 
 
@@ -190,7 +190,7 @@ def _folded(node: ast.expr) -> ast.expr:
 _LITERAL = (ast.BinOp, ast.Constant, ast.operator, ast.UnaryOp, ast.unaryop)
 
 
-def _refuse(context: Context, node: ast.expr) -> None:
+def _refuse(context: Context, node: ast.expr) -> NoReturn:
     context.stop(
         node, "non-constant-shared-shape", expression=ast.unparse(node), reason=_reason(context, node)
     )
@@ -228,7 +228,7 @@ def dtype_code(context: Context, node: ast.expr) -> str:
             return CODES[name]
         if typed.kind.path in ("float", "int", "bool"):
             return {"float": "d", "int": "q", "bool": "?"}[typed.kind.path]
-    context.fail(node, "dtype", got=ast.unparse(node))
+    return context.fail(node, "dtype", got=ast.unparse(node))
 
 
 __all__ = ["Any", "Path", "constant", "dtype_code", "local", "shared"]

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from grader.simt import arithmetic, expressions, subscripts, types
+from grader.simt.arguments import parts_of
 from grader.simt.context import Context, Frame, Run, Typed
 from grader.simt.evidence import Entry, Site, count, loops_at
 from grader.simt.mask import Active
 from grader.simt.steps import Step, counted
 from grader.simt.types import NONE, Array, Device, Scalar, Space, Text, Tuple
-from grader.simt.values import strip
+from grader.simt.values import cast, strip
 from grader.simt.variables import assign
 
 _INTEGERS = "?bhiqBHIQ"
@@ -50,7 +51,7 @@ def bind(context: Context, target: ast.expr, value: Typed, source: ast.expr) -> 
         return _bind_tuple(context, target, value, source)
     if isinstance(target, ast.Subscript):
         return _bind_element(context, target, value)
-    context.unsupported(target)
+    return context.unsupported(target)
 
 
 def _bind_name(context: Context, name: str, value: Typed, source: ast.expr) -> Run:
@@ -72,10 +73,8 @@ def _bind_tuple(context: Context, target: ast.Tuple | ast.List, value: Typed, so
         context.fail(target, "unpack-count", got=got, wanted=len(target.elts))
     slot = context.slot(f"=unpacked{len(context.slots)}", value.kind)
     run = value.run
-    parts = [
-        bind(context, item, Typed(kind, lambda fr, m, at=at: fr.values[slot][at]), source)
-        for at, (item, kind) in enumerate(zip(target.elts, value.kind.items, strict=True))
-    ]
+    items = parts_of(Typed(value.kind, lambda fr, m: fr.values[slot]))
+    parts = [bind(context, item, part, source) for item, part in zip(target.elts, items, strict=True)]
 
     def execute(fr: Frame, m: Active) -> None:
         assign(fr, slot, run(fr, m), None)
@@ -118,7 +117,7 @@ def _lossy(context: Context, site: Site, value: Typed, code: str) -> Run:
 
     def execute(fr: Frame, m: Active) -> Any:
         number = raw(fr, m)
-        result = arithmetic.cast(number, code)
+        result = cast(number, code)
         plain_number = strip(number)
         lost = plain_number != strip(result)
         if lost is not False:

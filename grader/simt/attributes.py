@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.simt import expressions
+from grader.simt import expressions, whole_numbers
 from grader.simt.arguments import mapped
 from grader.simt.context import Context, Run, Typed, constant_typed
 from grader.simt.host_values import path_value
@@ -20,7 +20,41 @@ DIMS = {"x": 0, "y": 1, "z": 2}
 INDEX_PATHS = ("numba.cuda.threadIdx", "numba.cuda.blockIdx", "numba.cuda.blockDim", "numba.cuda.gridDim")
 # What numba has for arrays and the machine does not follow: most of it makes new arrays.
 UNFOLLOWED = frozenset(
-    ["real", "imag", "flat", "ctypes", "flags", "view", "reshape", "ravel", "flatten", "copy", "astype", "sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "argsort", "sort", "nonzero", "take", "item", "fill", "repeat", "cumsum", "cumprod", "conj", "conjugate"]
+    [
+        "real",
+        "imag",
+        "flat",
+        "ctypes",
+        "flags",
+        "view",
+        "reshape",
+        "ravel",
+        "flatten",
+        "copy",
+        "astype",
+        "sum",
+        "prod",
+        "min",
+        "max",
+        "mean",
+        "var",
+        "std",
+        "any",
+        "all",
+        "argmin",
+        "argmax",
+        "argsort",
+        "sort",
+        "nonzero",
+        "take",
+        "item",
+        "fill",
+        "repeat",
+        "cumsum",
+        "cumprod",
+        "conj",
+        "conjugate",
+    ]
 )
 
 
@@ -37,7 +71,7 @@ def attribute(context: Context, node: ast.Attribute) -> Typed:
     if isinstance(kind, Tuple) and node.attr in kind.fields:
         at, run = kind.fields.index(node.attr), owner.run
         return Typed(kind.items[at], lambda fr, m: run(fr, m)[at])
-    context.fail(node, "unknown-attribute", name=node.attr, got=kind.name)
+    return context.fail(node, "unknown-attribute", name=node.attr, got=kind.name)
 
 
 def _of_path(context: Context, node: ast.Attribute, path: str) -> Typed:
@@ -55,9 +89,7 @@ def _of_path(context: Context, node: ast.Attribute, path: str) -> Typed:
 
 def lane(fr: Any) -> Any:
     """A thread's number within its warp."""
-    from grader.simt.values import int_remainder
-
-    return int_remainder(fr.mc.chunk.lane_number, fr.mc.tally.warp)
+    return whole_numbers.int_remainder(fr.mc.chunk.lane_number, fr.mc.tally.warp)
 
 
 def index_run(name: str, dim: int) -> Run:
@@ -95,7 +127,7 @@ def _of_array(context: Context, node: ast.Attribute, owner: Typed, kind: Array) 
             return Typed(kind, lambda fr, m: transposed(flat_view(fr, run(fr, m))))
     if node.attr in UNFOLLOWED:
         context.unsupported(node, f"array-{node.attr}")
-    context.fail(node, "unknown-attribute", name=node.attr, got=kind.name)
+    return context.fail(node, "unknown-attribute", name=node.attr, got=kind.name)
 
 
 def flat_view(fr: Any, array: Any) -> Any:

@@ -147,9 +147,11 @@ def counting(context: Context, node: ast.Call) -> Typed:
     if len(node.args) != 1 or node.keywords:
         context.fail(node, "argument-count", name=ast.unparse(node.func), got=len(node.args), wanted=1)
     argument = expressions.expression(context, node.args[0])
-    if not isinstance(argument.kind, Scalar):
-        context.fail(node, "argument-type", name=ast.unparse(node.func), got=argument.kind.name)
-    run, site = arithmetic.convert(argument, argument.kind.code), context.site(node)
+    # numba-cuda takes integers alone: a comparison's bool has to go through int().
+    if not isinstance(argument.kind, Scalar) or not argument.kind.is_int or argument.kind.code == "?":
+        name_of = ast.unparse(node.func)
+        context.fail(node.args[0], "argument-type", name=name_of, got=argument.kind.name, wanted="int32")
+    run, site = arithmetic.convert(argument, "i"), context.site(node)
 
     def execute(fr: Any, m: Any) -> Any:
         if fr.mc.baton is not None:

@@ -75,7 +75,9 @@ def bind(compiled: Compiled, machine: Machine, args: Sequence[Any]) -> list[Any]
 
     bound = [
         held(arg, kind, name, position)
-        for position, (arg, kind, name) in enumerate(zip(args, compiled.kinds, compiled.parameters, strict=True))
+        for position, (arg, kind, name) in enumerate(
+            zip(args, compiled.kinds, compiled.parameters, strict=True)
+        )
     ]
     _shadow(machine, views)
     return bound

@@ -12,7 +12,7 @@ from grader.simt.context import Context, Frame, LoopExits, Run, join_kinds
 from grader.simt.evidence import Site
 from grader.simt.joins import convert_kinds, leaves, with_moves
 from grader.simt.machine import Stop
-from grader.simt.mask import DEAD, Active, Dead, State, union
+from grader.simt.mask import DEAD, Active, Dead, Mask, State, union
 from grader.simt.steps import Body, Step, straight
 from grader.simt.types import NONE, plain
 from grader.simt.values import as_condition
@@ -22,7 +22,11 @@ def branch(context: Context, node: ast.If) -> list[Step]:
     """``if``: each side runs for the threads that take it."""
     taken = _decided(context, node.test)
     if taken is not None:
-        return [step for part in (node.body if taken else node.orelse) for step in statements.statement(context, part)]
+        return [
+            step
+            for part in (node.body if taken else node.orelse)
+            for step in statements.statement(context, part)
+        ]
     test = expressions.expression(context, node.test)
     condition, site = test.run, context.site(node.test)
     start = dict(context.kinds)
@@ -66,10 +70,10 @@ def _branch(condition: Run, site: Site, body: Body, orelse: Body | None) -> Body
             return orelse(fr, m) if orelse is not None else m
         yes, no = fr.mc.split(m, expressions.decide(fr, chosen, m))
         for part in (yes, no):
-            if type(part) is not Dead and part is not None and part is not m and part.origin is None:
+            if isinstance(part, Mask) and part is not m and part.origin is None:
                 part.origin = site
-        taken = DEAD if type(yes) is Dead else body(fr, yes)
-        other = no if type(no) is Dead or orelse is None else orelse(fr, no)
+        taken = DEAD if isinstance(yes, Dead) else body(fr, yes)
+        other = no if isinstance(no, Dead) or orelse is None else orelse(fr, no)
         if taken is yes and other is no:
             return m
         return union(taken, other, m)
@@ -140,7 +144,6 @@ def _exit_moves(context: Context) -> Callable[[], list[Run]]:
     exits.kinds.append(kinds)
     moves = convert_kinds(context, kinds, exits.target)
     return lambda: moves
-
 
 
 def raising(context: Context, node: ast.Raise) -> list[Step]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from grader.simt import arithmetic, expressions, types, values
+from grader.simt import arithmetic, expressions, types, values, whole_numbers
 from grader.simt.arguments import Handler, mapped, parts_of, refuse_types, scalars, with_taint
 from grader.simt.context import Context, Typed
 from grader.simt.mathematics import float_code
@@ -59,7 +60,7 @@ def boolean(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
 
 def extreme(least: bool) -> Handler:
     """``min`` or ``max`` of two or more numbers, or of a tuple of numbers."""
-    integers = values.int_minimum if least else values.int_maximum
+    integers = whole_numbers.int_minimum if least else whole_numbers.int_maximum
     ufunc = np.fmin if least else np.fmax
 
     def handler(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
@@ -85,7 +86,8 @@ def _fold(runs: list[Any], code: str, combine: Callable[[Any, Any], Any], plain:
         result = runs[0](fr, m)
         for run in runs[1:]:
             other = run(fr, m)
-            if isinstance(result, float) and isinstance(other, float) and result == result and other == other:
+            known = isinstance(result, float) and isinstance(other, float)
+            if known and not math.isnan(result) and not math.isnan(other):
                 result = plain(result, other)
             else:
                 result = combine(result, other)

@@ -11,8 +11,8 @@ from grader.simt import assignments, expressions
 from grader.simt.context import Context, Typed
 from grader.simt.types import NONE
 
-LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
-STORES = ("stcg", "stcs", "stwb", "stwt")
+LOADS: tuple[str, ...] = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
+STORES: tuple[str, ...] = ("stcg", "stcs", "stwb", "stwt")
 
 
 def _element(context: Context, node: ast.Call, count: int) -> ast.Subscript:

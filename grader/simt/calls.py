@@ -20,8 +20,8 @@ from grader.simt import (
     expressions,
     half,
     mathematics,
-    values,
     warps,
+    whole_numbers,
 )
 from grader.simt.arguments import Handler, scalars
 from grader.simt.attributes import index_run
@@ -102,8 +102,8 @@ def _grid_part(dim: int, size: bool) -> Run:
     thread = index_run("threadIdx", dim)
 
     def run(fr: Any, m: Any) -> Any:
-        start = values.int_multiply(block(fr, m), width(fr, m))
-        return values.int_add(start, thread(fr, m))
+        start = whole_numbers.int_multiply(block(fr, m), width(fr, m))
+        return whole_numbers.int_add(start, thread(fr, m))
 
     return run
 

@@ -6,6 +6,7 @@ import ast
 
 from grader.simt.context import Context, Typed, constant_typed
 from grader.simt.host import Function
+from grader.simt.types import Device
 
 
 def inner_function(context: Context, node: ast.FunctionDef | ast.Lambda) -> Typed:
@@ -22,8 +23,12 @@ def inner_function(context: Context, node: ast.FunctionDef | ast.Lambda) -> Type
             (own if isinstance(part.ctx, ast.Store) else used).add(part.id)
         if isinstance(part, ast.Nonlocal | ast.Yield):
             context.unsupported(part)
-    captured = tuple(sorted(name for name in used - own if name in context.locals))
-    function = Function(node, context.function.scopes, "closure", True, captured=captured)
+    captured = {name for name in used - own if name in context.locals}
+    for name in tuple(captured):  # a function that it calls brings its own variables
+        kind = context.kinds.get(name)
+        if isinstance(kind, Device):
+            captured |= set(context.kernel.devices[kind.ident].captured)
+    function = Function(node, context.function.scopes, "closure", True, captured=tuple(sorted(captured)))
     return constant_typed(context, node, function)
 
 

@@ -37,7 +37,9 @@ def _each(name: str) -> Callable[..., Any]:
     return _pointwise(lambda z: exact(complex(z)), lambda z: other(np.complex128(z)), 1)
 
 
-def _pointwise(exact: Callable[..., complex], other: Callable[..., complex], count: int) -> Callable[..., Any]:
+def _pointwise(
+    exact: Callable[..., complex], other: Callable[..., complex], count: int
+) -> Callable[..., Any]:
     def one(*values: Any) -> complex:
         try:
             return complex(exact(*values))
@@ -91,7 +93,9 @@ def _log(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
     kinds = scalars(context, node, arguments, 2)
     code = "F" if all(_code(kind) == "F" for kind in kinds) else "D"
     runs = [arithmetic.convert(argument, code) for argument in arguments]
-    return Typed(Scalar(code), lambda fr, m: mapped(lambda z, b: np.log(z) / np.log(b), [r(fr, m) for r in runs], code))
+    return Typed(
+        Scalar(code), lambda fr, m: mapped(lambda z, b: np.log(z) / np.log(b), [r(fr, m) for r in runs], code)
+    )
 
 
 def _polar(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:

@@ -119,10 +119,12 @@ class Context:
 
     @property
     def parameters(self) -> tuple[str, ...]:
+        """Names of the function's parameters."""
         return tuple(arg.arg for arg in self.function.node.args.args)
 
     @property
     def program(self) -> Program:
+        """The text that the function stands in."""
         return self.kernel.program
 
     # -- findings ----------------------------------------------------------------------------
@@ -136,6 +138,7 @@ class Context:
         self.stop(node, "unsupported-construct", construct=construct or type(node).__name__)
 
     def stop(self, node: ast.AST, name: str, /, **facts: Fact) -> NoReturn:
+        """Stop with a finding at a node."""
         raise Stop(Finding(name, "error", primary=self.program.span(node), facts=facts))
 
     def note(self, key: Any, finding: Finding) -> None:
@@ -182,7 +185,9 @@ class Context:
 
 
 BUILTIN_NAMES = frozenset(
-    ["range", "len", "min", "max", "abs", "int", "float", "bool", "round", "print", "complex", "pow", "sum", "tuple", "list", "enumerate", "zip", "divmod", "isinstance", "slice", "all", "any", "map", "filter", "sorted", "reversed", "str", "object", "type", "set", "dict", "hash"]
+    ("range", "len", "min", "max", "abs", "int", "float", "bool", "round", "print", "complex", "pow")
+    + ("sum", "tuple", "list", "enumerate", "zip", "divmod", "isinstance", "slice", "all", "any", "map")
+    + ("filter", "sorted", "reversed", "str", "object", "type", "set", "dict", "hash")
 )
 
 
@@ -221,9 +226,9 @@ def constant_typed(context: Context, node: ast.AST, value: Any) -> Typed:
         return Typed(kinds, lambda fr, m: tuple([run(fr, m) for run in runs]))
     if isinstance(value, np.ndarray):
         if value.dtype.char not in "?bhilqBHILQefdFD":
-            context.unsupported(node, f"array of {value.dtype}")
+            context.unsupported(node, "array-of-records" if value.dtype.fields else f"array of {value.dtype}")
         return _constant_array(context, node, value)
-    context.unsupported(node, type(value).__name__)
+    return context.unsupported(node, type(value).__name__)
 
 
 def _constant_array(context: Context, node: ast.AST, value: Any) -> Typed:

@@ -9,7 +9,7 @@ from grader.simt import arithmetic, expressions, signature, types
 from grader.simt.context import Context, Frame, Typed
 from grader.simt.host import Function
 from grader.simt.types import NONE, Clash, Kind, Scalar, Tuple
-from grader.simt.values import select
+from grader.simt.values import cast, select
 from grader.simt.variables import assign
 
 
@@ -103,7 +103,7 @@ def _declared(
 
 def _result_kind(context: Context, node: ast.Call, inner: Context) -> Kind:
     kind: Kind = inner.returns[0] if inner.returns else NONE
-    if NONE in inner.returns and kind != NONE or kind == NONE and any(k != NONE for k in inner.returns):
+    if NONE in inner.returns and any(other != NONE for other in inner.returns):
         context.unsupported(node, "optional-result")
     for other in inner.returns[1:]:
         kind = types.unify(kind, other)
@@ -116,18 +116,17 @@ def _merged(frame: Frame, kind: Kind) -> Any:
     """The value that each thread returned."""
     found: Any = None
     for position, (mask, value) in enumerate(frame.returned):
-        if isinstance(kind, Scalar) and value is not None:
-            value = arithmetic.cast(value, kind.code)
+        given = cast(value, kind.code) if isinstance(kind, Scalar) and value is not None else value
         if position == 0 or mask is None:
-            found = value
-        elif isinstance(value, tuple):
-            found = tuple([select(mask.array, a, b) for a, b in zip(value, found, strict=True)])
+            found = given
+        elif isinstance(given, tuple):
+            found = tuple([select(mask.array, a, b) for a, b in zip(given, found, strict=True)])
         else:
-            found = select(mask.array, value, found)
+            found = select(mask.array, given, found)
     if found is None and isinstance(kind, Scalar):
-        return arithmetic.cast(0, kind.code)  # no thread came to a return
+        return cast(0, kind.code)  # no thread came to a return
     if found is None and isinstance(kind, Tuple):
-        return tuple([arithmetic.cast(0, item.code) if isinstance(item, Scalar) else None for item in kind.items])
+        return tuple([cast(0, item.code) if isinstance(item, Scalar) else None for item in kind.items])
     return found
 
 

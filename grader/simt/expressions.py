@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from grader.simt import arithmetic, assignments, attributes, calls, closures, subscripts, types
+from grader.simt import arithmetic, assignments, attributes, calls, closures, logic, subscripts, types
 from grader.simt.arguments import parts_of
 from grader.simt.context import Context, Typed, constant_typed
 from grader.simt.types import Array, Clash, Device, Kind, Scalar, Space, Tuple
-from grader.simt.values import Tainted, as_condition, cast, join, select
+from grader.simt.values import Tainted, cast
 from grader.simt.variables import read
 
 MAX_NODES = 20_000
@@ -74,66 +74,6 @@ def _unaryop(context: Context, node: ast.UnaryOp) -> Typed:
     return arithmetic.unary(context, node, expression(context, node.operand))
 
 
-def _boolop(context: Context, node: ast.BoolOp) -> Typed:
-    is_and = isinstance(node.op, ast.And)
-    parts = [expression(context, part) for part in node.values]
-    if all(part.kind == types.BOOL for part in parts):
-        result = parts[0]
-        for part, source in zip(parts[1:], node.values[1:], strict=True):
-            result = arithmetic.conjunction(result, part, _touches(source), is_and)
-        return result
-    return _value_of_boolop(context, node, parts, is_and)
-
-
-def _value_of_boolop(context: Context, node: ast.BoolOp, parts: list[Typed], is_and: bool) -> Typed:
-    """``a or b`` on numbers gives one of the operands, as in Python."""
-    kind: Kind = types.plain(parts[0].kind)
-    for part in parts[1:]:
-        kind = types.unify(kind, types.plain(part.kind))
-    if not isinstance(kind, Scalar):
-        context.fail(node, "operand-type", operator="and" if is_and else "or", got=tuple(p.kind.name for p in parts))
-    runs = [arithmetic.convert(part, kind.code) for part in parts]
-
-    def run(fr: Any, m: Any) -> Any:
-        value = runs[0](fr, m)
-        for following in runs[1:]:
-            condition = as_condition(value)
-            if type(condition) is bool:
-                value = following(fr, m) if condition is is_and else value
-            else:
-                plain = condition.value if type(condition) is Tainted else condition
-                other = following(fr, m)
-                value = join(select(plain, *((other, value) if is_and else (value, other))), condition)
-        return value
-
-    return Typed(kind, run)
-
-
-def _touches(node: ast.expr) -> bool:
-    """Whether evaluating the expression may touch memory or act, so that it must be narrowed."""
-    return any(isinstance(part, ast.Subscript | ast.Call) for part in ast.walk(node))
-
-
-def _compare(context: Context, node: ast.Compare) -> Typed:
-    operands = [sequence(context, part) for part in (node.left, *node.comparators)]
-    if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
-        return _membership(context, node, operands)
-    if any(operand.kind == types.NONE for operand in operands):
-        return _compare_none(context, node, operands)
-    return arithmetic.compare(context, node, operands)
-
-
-def _membership(context: Context, node: ast.Compare, operands: list[Typed]) -> Typed:
-    """``x in (1, 2, 4)``: equal to one of a tuple's items."""
-    if len(operands) != 2 or not isinstance(operands[1].kind, Tuple):
-        context.unsupported(node, "in")
-    found = Typed(types.BOOL, lambda fr, m: False)
-    for item in parts_of(operands[1]):
-        link = arithmetic.binary(context, node, ast.Eq(), operands[0], item)
-        found = arithmetic.conjunction(found, link, False, False)
-    return arithmetic.negation(found) if isinstance(node.ops[0], ast.NotIn) else found
-
-
 def _named(context: Context, node: ast.NamedExpr) -> Typed:
     """``(i := i + 1)``: an assignment that is worth its value."""
     store = assignments.bind(context, node.target, expression(context, node.value), node.value)
@@ -153,67 +93,12 @@ def _lambda(context: Context, node: ast.Lambda) -> Typed:
     return made
 
 
-def _compare_none(context: Context, node: ast.Compare, operands: list[Typed]) -> Typed:
-    same = all(operand.kind == types.NONE for operand in operands)
-    known = same == isinstance(node.ops[0], ast.Is | ast.Eq)
-    return Typed(types.BOOL, lambda fr, m: known)
-
-
-def _ifexp(context: Context, node: ast.IfExp) -> Typed:
-    test = expression(context, node.test)
-    outer, context.guard = context.guard, node.test
-    yes, no = expression(context, node.body), expression(context, node.orelse)
-    context.guard = outer
-    kind = types.unify(types.plain(yes.kind), types.plain(no.kind))
-    if isinstance(kind, Clash):
-        context.fail(node, "no-common-type", got=(yes.kind.name, no.kind.name))
-    condition, site = test.run, context.site(node.test)
-    if not isinstance(kind, Scalar):
-        return Typed(kind, _choose_whole(context, node, condition, yes, no))
-    code = kind.code
-    first, second = arithmetic.convert(yes, code), arithmetic.convert(no, code)
-
-    def run(fr: Any, m: Any) -> Any:
-        chosen = as_condition(condition(fr, m))
-        if type(chosen) is bool:
-            return first(fr, m) if chosen else second(fr, m)
-        plain = decide(fr, chosen, m)
-        taken, other = fr.mc.split(m, plain)
-        if taken is not None and not hasattr(taken, "array"):
-            return second(fr, m)
-        if other is not None and not hasattr(other, "array"):
-            return first(fr, m)
-        for part in (taken, other):
-            if part is not None and part.origin is None:
-                part.origin = site
-        return select(plain, first(fr, taken), second(fr, other))
-
-    return Typed(kind, run)
-
-
 def decide(fr: Any, condition: Any, m: Any) -> Any:
     """A condition without its taint, which is reported: it decides a branch."""
     if type(condition) is Tainted:
         fr.mc.trail.reach(condition.taint, m, "branch")
         return condition.value
     return condition
-
-
-def _choose_whole(context: Context, node: ast.IfExp, condition: Any, yes: Typed, no: Typed) -> Any:
-    """A conditional expression over arrays or tuples: only one that is the same for all threads."""
-    site = context.site(node)
-
-    def run(fr: Any, m: Any) -> Any:
-        chosen = as_condition(condition(fr, m))
-        if type(chosen) is not bool:
-            from grader.records import Finding
-            from grader.simt.machine import Stop
-
-            facts = {"construct": "array-per-thread"}
-            raise Stop(Finding("unsupported-construct", "error", primary=site.span, facts=facts))
-        return (yes if chosen else no).run(fr, m)
-
-    return run
 
 
 def sequence(context: Context, node: ast.expr) -> Typed:
@@ -253,13 +138,13 @@ _HANDLERS: dict[type[ast.expr], Callable[[Context, Any], Typed]] = {
     ast.Name: _name,
     ast.BinOp: _binop,
     ast.UnaryOp: _unaryop,
-    ast.BoolOp: _boolop,
-    ast.Compare: _compare,
-    ast.IfExp: _ifexp,
+    ast.BoolOp: lambda context, node: logic.boolean(context, node),  # noqa: PLW0108 - import cycle
+    ast.Compare: lambda context, node: logic.comparison(context, node),  # noqa: PLW0108
+    ast.IfExp: lambda context, node: logic.conditional(context, node),  # noqa: PLW0108
     ast.Tuple: _tuple,
-    ast.Attribute: lambda context, node: attributes.attribute(context, node),
-    ast.Subscript: lambda context, node: subscripts.subscript(context, node),
-    ast.Call: lambda context, node: calls.call(context, node),
+    ast.Attribute: lambda context, node: attributes.attribute(context, node),  # noqa: PLW0108 - import cycle
+    ast.Subscript: lambda context, node: subscripts.subscript(context, node),  # noqa: PLW0108
+    ast.Call: lambda context, node: calls.call(context, node),  # noqa: PLW0108
     ast.JoinedStr: _joined,
     ast.NamedExpr: _named,
     ast.Lambda: _lambda,

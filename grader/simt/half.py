@@ -37,7 +37,24 @@ def _handler(function: Callable[..., Any], count: int, code: str = "e") -> Handl
 _ONE: dict[str, Callable[..., Any]] = {
     "habs": np.abs,
     "hneg": np.negative,
-    **{f"h{name}": _single(getattr(np, name)) for name in ["sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt", "ceil", "floor", "rint", "trunc", "tanh"]},
+    **{
+        f"h{name}": _single(getattr(np, name))
+        for name in [
+            "sin",
+            "cos",
+            "exp",
+            "exp2",
+            "log",
+            "log2",
+            "log10",
+            "sqrt",
+            "ceil",
+            "floor",
+            "rint",
+            "trunc",
+            "tanh",
+        ]
+    },
     "hexp10": _single(lambda x: np.power(np.float32(10), x)),
     "hrsqrt": _single(lambda x: 1 / np.sqrt(x)),
     "hrcp": _single(lambda x: 1 / x),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from grader.simt.host_tables import BINARY, BUILTINS, COMPARE, TABLES, UNARY, is_number, is_plain
@@ -135,7 +136,7 @@ class Evaluator:
             compare = COMPARE.get(type(op))
             if compare is None:
                 raise HostError(node, "unsupported-construct", type(op).__name__)
-            if not self._guarded(node, lambda f=compare, a=left, b=right: f(a, b)):
+            if not self._guarded(node, partial(compare, left, right)):
                 return False
             left = right
         return True
@@ -178,14 +179,18 @@ class Evaluator:
             flat = [n for a in arguments for n in (a if isinstance(a, tuple | list) else (a,))]
             if any(isinstance(n, int | float) and abs(n) > MAX_ITEMS for n in flat):
                 raise HostError(node, "too-large")
-        array = self._guarded(node, lambda: make(*arguments) if dtype is None else make(*arguments, dtype=dtype))
+        array = self._guarded(
+            node, lambda: make(*arguments) if dtype is None else make(*arguments, dtype=dtype)
+        )
         if array.dtype.hasobject or array.size > MAX_ITEMS:
             raise HostError(node, "unsupported-call", path)
         return array
 
-    def call(self, node: ast.AST, function: Function, arguments: list[Any], keywords: Mapping[str, Any]) -> Any:
-        """Call a function of the submission."""
-        raise HostError(node, "unsupported-call", function.node.name)
+    def call(
+        self, node: ast.AST, function: Function, arguments: list[Any], keywords: Mapping[str, Any]
+    ) -> Any:
+        """Call a function of the submission: :class:`~grader.simt.host.Interpreter` runs statements."""
+        raise HostError(node, "unsupported-call", f"{function.node.name}/{len(arguments) + len(keywords)}")
 
 
 def jitted(function: Function, path: str, keywords: Mapping[Any, Any]) -> Function:

@@ -89,7 +89,19 @@ BUILTINS: dict[str, Callable[..., Any]] = {
         f"{module}.{name}": getattr(np, name)
         for module in ("numpy", "numba")
         for name in (
-            ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+            [
+                "int8",
+                "int16",
+                "int32",
+                "int64",
+                "uint8",
+                "uint16",
+                "uint32",
+                "uint64",
+                "float16",
+                "float32",
+                "float64",
+            ]
         )
     },
     "numpy.ceil": lambda value: float(math.ceil(value)),

@@ -63,6 +63,7 @@ class Budget:
     depth: int = 0
 
     def spend(self, node: ast.AST, steps: int = 1) -> None:
+        """Take steps from the budget; :class:`HostError` where none are left."""
         self.steps -= steps
         if self.steps < 0:
             raise HostError(node, "did-not-finish")

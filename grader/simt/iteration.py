@@ -56,7 +56,11 @@ def _walk(context: Context, node: ast.expr, position: str, before: list[ast.stmt
     path = path_of(context, node)
     at = ast.Name(position, ast.Load())
     if isinstance(node, ast.Call) and path == "enumerate":
-        start = node.args[1] if len(node.args) > 1 else next((word.value for word in node.keywords), ast.Constant(0))
+        start = (
+            node.args[1]
+            if len(node.args) > 1
+            else next((word.value for word in node.keywords), ast.Constant(0))
+        )
         inner = _walk(context, node.args[0], position, before)
         return Walk(inner.length, ast.Tuple([ast.BinOp(at, ast.Add(), start), inner.item], ast.Load()))
     if isinstance(node, ast.Call) and path == "zip" and node.args:

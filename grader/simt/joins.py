@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from grader.simt import arithmetic
 from grader.simt.context import UNSET, Context, Frame, Run
 from grader.simt.mask import Active, Dead, State
 from grader.simt.steps import Body
@@ -43,7 +42,7 @@ def _move(source: int, into: int, code: str) -> Run:
     def execute(fr: Frame, m: Active) -> None:
         value = fr.values[source]
         if value is not UNSET:
-            assign(fr, into, arithmetic.cast(value, code), m)
+            assign(fr, into, cast(value, code), m)
 
     return execute
 
@@ -73,7 +72,7 @@ def with_moves(body: Body, moves: list[Run]) -> Body:
         state = body(fr, m)
         if type(state) is not Dead:
             for move in moves:
-                move(fr, state)
+                move(fr, state)  # type: ignore[arg-type]
         return state
 
     return execute

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.records import Finding
+from grader.records import Fact, Finding
 from grader.simt import expressions, statements
 from grader.simt.context import Context, Kernel
 from grader.simt.host import Function
@@ -68,16 +68,20 @@ def compile_kernel(
     try:
         body = body_of(context)
     except RecursionError:
-        finding = Finding("unsupported-construct", "error", program.span(function.node), facts={"construct": "nesting"})
-        raise Stop(finding) from None
+        raise Stop(_unsupported(program, function, "nesting")) from None
     return Compiled(kernel, body, slots, len(context.slots), tuple(names), kinds)
+
+
+def _unsupported(program: Program, function: Function, construct: str) -> Finding:
+    place = program.span(function.node)
+    return Finding("unsupported-construct", "error", place, facts={"construct": construct})
 
 
 def _check_signature(program: Program, function: Function, names: list[str], count: int) -> None:
     spec = function.node.args
     if spec.vararg or spec.kwarg or spec.kwonlyargs or spec.posonlyargs:
-        facts = {"construct": "parameters"}
-        raise Stop(Finding("unsupported-construct", "error", program.span(function.node), facts=facts))
+        raise Stop(_unsupported(program, function, "parameters"))
     if len(names) != count:
-        facts = {"rule": "argument-count", "name": function.node.name, "got": count, "wanted": len(names)}
+        name = function.node.name
+        facts: dict[str, Fact] = {"rule": "argument-count", "name": name, "got": count, "wanted": len(names)}
         raise Stop(Finding("type-error", "error", program.span(function.node), facts=facts))

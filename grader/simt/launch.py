@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from grader.perf.devices import Device
 from grader.perf.devices import device as device_profile
-from grader.records import Dim3, Finding, Span
+from grader.records import Fact, Finding
 from grader.simt.binding import bind, kind_of
 from grader.simt.context import UNSET, Frame
 from grader.simt.evidence import Entry
 from grader.simt.geometry import Geometry
 from grader.simt.kernel import Compiled, compile_kernel
+from grader.simt.limits import check_limits, check_shared, dim3
 from grader.simt.machine import Machine, Stop
 from grader.simt.memory import View
 from grader.simt.observer import Observer
@@ -81,13 +82,13 @@ def launch(
     program = parse(source)
     if program.findings:
         return Run(program.findings, Counters(), False)
-    geometry = Geometry(_dim3(grid, "grid"), _dim3(block, "block"))
+    geometry = Geometry(dim3(grid, "grid"), dim3(block, "block"))
     profile = device_profile(device)
     try:
-        _check_limits(geometry, profile, shared_bytes)
+        check_limits(geometry, profile, shared_bytes)
         function = program.function(kernel, constants or {})
         if function is None:
-            facts = {"kernel": kernel, "candidates": program.functions}
+            facts: dict[str, Fact] = {"kernel": kernel, "candidates": program.functions}
             raise Stop(Finding("missing-kernel", "error", facts=facts))
         traced = any(observer.wants_statements for observer in observers)
         compiled = _compiled(program, function, (kernel, traced), args, constants or {})
@@ -95,34 +96,6 @@ def launch(
         return Run((stop.finding,), Counters(), False)
     setting = Setting(profile, shared_bytes, fuel or DEFAULT_FUEL, tuple(observers), schedule, detect)
     return _execute(compiled, geometry, args, setting)
-
-
-def _dim3(value: int | Sequence[int], what: str) -> Dim3:
-    parts = (value,) if isinstance(value, int | np.integer) else tuple(value)
-    if not 1 <= len(parts) <= 3 or any(int(part) != part or part < 1 for part in parts):
-        raise ValueError(f"{what} must be one to three whole numbers of at least 1, not {value!r}")
-    x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
-    return x, y, z
-
-
-def _check_limits(geometry: Geometry, profile: Device, shared_bytes: int) -> None:
-    """Refuse a launch that the device would refuse."""
-    threads, limit = geometry.threads_per_block, profile.max_threads_per_block
-    if threads > limit or any(a > b for a, b in zip(geometry.block, profile.max_block_dims, strict=True)):
-        counts = {"threads": threads, "limit": limit}
-        facts = {"block": geometry.block, "device": profile.name}
-        raise Stop(Finding("block-too-large", "error", counts=counts, facts=facts))
-    if any(a > b for a, b in zip(geometry.grid, profile.max_grid_dims, strict=True)):
-        facts = {"grid": geometry.grid, "limit": profile.max_grid_dims, "device": profile.name}
-        raise Stop(Finding("grid-too-large", "error", facts=facts))
-    _check_shared(shared_bytes, profile.shared_bytes_per_block_optin, profile)
-
-
-def _check_shared(size: int, limit: int, profile: Device, place: Span | None = None) -> None:
-    if size > limit:
-        counts = {"bytes": size, "limit": limit}
-        facts = {"device": profile.name}
-        raise Stop(Finding("shared-memory-too-large", "error", place, counts=counts, facts=facts))
 
 
 def _compiled(
@@ -140,7 +113,8 @@ def _compiled(
         program.compiled[key] = found
     if isinstance(found, Finding):
         raise Stop(found)
-    return found  # type: ignore[no-any-return]
+    assert isinstance(found, Compiled)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +141,8 @@ def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], settin
     counters.shared_bytes_per_block = static + setting.shared_bytes
     try:
         place = max(zip(kernel.shared_bytes, kernel.shared_spans, strict=True), default=(0, None))[1]
-        _check_shared(static, profile.shared_bytes_per_block_static, profile, place)
-        _check_shared(static + setting.shared_bytes, profile.shared_bytes_per_block_optin, profile, place)
+        check_shared(static, profile.shared_bytes_per_block_static, profile, place)
+        check_shared(static + setting.shared_bytes, profile.shared_bytes_per_block_optin, profile, place)
     except Stop as stop:
         return Run((stop.finding,), counters, False)
     views = bind(compiled, machine, args)
@@ -228,7 +202,9 @@ def _by_warps(compiled: Compiled, machine: Machine, views: list[Any], setting: S
     gx, gy, gz = geometry.grid
     blocks = ((x, y, z) for z in range(gz) for y in range(gy) for x in range(gx))
     for block in blocks:
-        run_block(geometry, block, order, lambda warp: _interpret(compiled, warp, views), prepare, setting.fuel)
+        run_block(
+            geometry, block, order, lambda warp: _interpret(compiled, warp, views), prepare, setting.fuel
+        )
 
 
 def _with_loops(finding: Finding, machine: Machine) -> Finding:
@@ -254,7 +230,9 @@ def _result(compiled: Compiled, machine: Machine, views: list[Any], completed: b
         start = view.base if isinstance(view.base, int) else 0
         strides = tuple(stride * flat.itemsize for stride in view.strides)
         if view.size:
-            written[position] = np.lib.stride_tricks.as_strided(flat[start:], view.shape, strides, writeable=False)
+            written[position] = np.lib.stride_tricks.as_strided(
+                flat[start:], view.shape, strides, writeable=False
+            )
         else:
             written[position] = np.zeros(view.shape, bool)
         if id(view) in machine.reached:
@@ -271,7 +249,8 @@ def _note_grid(
 ) -> None:
     """An output whose end no thread's index reaches along some axis: the grid is too small."""
     site = next(
-        (s for s in compiled.kernel.sites if s.space == "global" and s.array == view.name and s.is_store), None
+        (s for s in compiled.kernel.sites if s.space == "global" and s.array == view.name and s.is_store),
+        None,
     )
     for axis, (high, size) in enumerate(zip(reached, view.shape, strict=True)):
         if (id(view), axis) in machine.indirect:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.simt import affine, expressions, values
+from grader.simt import affine, expressions, values, whole_numbers
 from grader.simt.affine import Affine
 from grader.simt.context import UNSET, Frame, Run
 from grader.simt.evidence import Site
@@ -55,7 +55,7 @@ class Loop:
 
     def _finish(self, fr: Frame, state: State) -> State:
         if self.orelse is not None and not self.exits and type(state) is not Dead:
-            return self.orelse(fr, state)
+            state = self.orelse(fr, state)
         return state
 
     def _with_exits(self, fr: Frame, m: Active, indices: range, pair: list[Any]) -> State:
@@ -81,7 +81,7 @@ class Loop:
         state: State = m
         value = low
         while True:
-            yes, _ = mc.split(state, _below(value, high, step))
+            yes, _ = mc.split(state, _below(value, high, step))  # type: ignore[arg-type]
             if type(yes) is Dead:
                 break
             if yes is not None and yes is not state and yes.origin is None:  # type: ignore[union-attr]
@@ -92,7 +92,7 @@ class Loop:
             state = one_pass(fr, self.body, yes)
             if type(state) is Dead:
                 break
-            value = values.int_add(value, step)
+            value = whole_numbers.int_add(value, step)
         mc.loops.pop()
         return leave_loop(fr, m, _unbroken(fr, m), self.orelse)
 
@@ -162,7 +162,7 @@ def run_while(fr: Frame, m: Active, condition: Run, site: Site, body: Any, orels
                 break
             yes: State = state
         else:
-            yes, _ = mc.split(state, expressions.decide(fr, chosen, state))
+            yes, _ = mc.split(state, expressions.decide(fr, chosen, state))  # type: ignore[arg-type]
             if type(yes) is Dead:
                 break
             if yes is not None and yes is not state and yes.origin is None:  # type: ignore[union-attr]

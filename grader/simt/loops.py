@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from grader.simt import arithmetic, assignments, expressions, iteration, statements, types
+from grader.simt.arguments import parts_of
 from grader.simt.context import Context, Frame, LoopExits, Run, Typed, join_kinds
 from grader.simt.evidence import Site
 from grader.simt.joins import convert_kinds, leaves, with_moves
@@ -20,7 +21,9 @@ MAX_PASSES = 6
 def _exits(nodes: list[ast.stmt]) -> bool:
     """Whether some statement of a loop's body leaves it before its end."""
     return any(
-        isinstance(part, ast.Break | ast.Continue | ast.Return | ast.Raise | ast.Assert) for node in nodes for part in ast.walk(node)
+        isinstance(part, ast.Break | ast.Continue | ast.Return | ast.Raise | ast.Assert)
+        for node in nodes
+        for part in ast.walk(node)
     )
 
 
@@ -45,7 +48,7 @@ def _settle(context: Context, prepare: Any, body: list[ast.stmt]) -> tuple[Any, 
             moves = convert_kinds(context, context.kinds, head)
             return prepared, with_moves(compiled, moves), head
         head = {**head, **settled}
-    context.unsupported(body[0], "unsettled-types")
+    return context.unsupported(body[0], "unsettled-types")
 
 
 def _alike(left: dict[str, Kind], right: dict[str, Kind]) -> bool:
@@ -110,7 +113,7 @@ def _iterated(context: Context, node: ast.For) -> Any:
     typed = expressions.sequence(context, node.iter)
     if isinstance(typed.kind, Tuple):
         return typed
-    context.fail(node.iter, "not-iterable", got=typed.kind.name)
+    return context.fail(node.iter, "not-iterable", got=typed.kind.name)
 
 
 def _range(context: Context, node: ast.Call) -> tuple[list[Run], Scalar]:
@@ -120,7 +123,9 @@ def _range(context: Context, node: ast.Call) -> tuple[list[Run], Scalar]:
     for part in parts:
         if not isinstance(part.kind, Scalar) or part.kind.is_complex:
             context.fail(node, "argument-type", name="range", got=part.kind.name)
-    narrow = all(isinstance(p.kind, Scalar) and p.kind.code in "bhi" and p.kind.literal is None for p in parts)
+    narrow = all(
+        isinstance(p.kind, Scalar) and p.kind.code in "bhi" and p.kind.literal is None for p in parts
+    )
     kind = INT32 if narrow else INT64
     runs = [arithmetic.convert(part, "q") for part in parts]
     if len(runs) == 1:
@@ -165,7 +170,9 @@ def _waits(node: ast.While) -> bool:
     tests = [node.test]
     if isinstance(node.test, ast.Constant):
         tests = [part.test for part in ast.walk(node) if isinstance(part, ast.If) and leaves(part.body)]
-    return any(isinstance(part, ast.Subscript) or _is_atomic(part) for test in tests for part in ast.walk(test))
+    return any(
+        isinstance(part, ast.Subscript) or _is_atomic(part) for test in tests for part in ast.walk(test)
+    )
 
 
 def _is_atomic(node: ast.AST) -> bool:
@@ -175,11 +182,11 @@ def _is_atomic(node: ast.AST) -> bool:
 def _over_tuple(context: Context, node: ast.For, typed: Typed) -> list[Any]:
     """A loop over a literal tuple or list: unrolled, as its items may differ in type."""
     assert isinstance(typed.kind, Tuple)
-    run, steps = typed.run, []
+    steps = []
     site = context.site(node.iter)
     name = node.target.id if isinstance(node.target, ast.Name) else "item"
-    for position, kind in enumerate(typed.kind.items):
-        item = Typed(types.plain(kind), lambda fr, m, at=position: run(fr, m)[at])
+    for position, part in enumerate(parts_of(typed)):
+        item = Typed(types.plain(part.kind), part.run)
         bound = assignments.bind(context, node.target, item, node.iter)
         body = statements.suite(context, node.body)
         steps.append(Step(_unrolled(name, position, bound, body, site), control=True))

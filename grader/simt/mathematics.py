@@ -16,7 +16,9 @@ from grader.simt.types import Array, Scalar
 from grader.simt.values import cast, join, strip
 
 # Functions that have a version for float16; the others compute it in float32.
-HALF = frozenset(["ceil", "cos", "exp", "exp2", "fabs", "floor", "log", "log10", "log2", "sin", "sqrt", "tanh", "trunc"])
+HALF = frozenset(
+    ["ceil", "cos", "exp", "exp2", "fabs", "floor", "log", "log10", "log2", "sin", "sqrt", "tanh", "trunc"]
+)
 # Functions that NumPy's spelling gives an integer for an integer, where math gives a float.
 _KEEP_INTEGERS = frozenset(["floor", "ceil", "trunc", "fabs"])
 
@@ -34,7 +36,10 @@ def _each(function: Callable[..., float], count: int = 1) -> Callable[..., Any]:
     return lambda *arguments: np.asarray(raw(*arguments), float)
 
 
-_NAMED = "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh ceil floor trunc cbrt degrees radians"
+_NAMED = (
+    "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh ceil floor trunc "
+    "cbrt degrees radians"
+)
 _UNARY: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in _NAMED.split()},
     **{name: getattr(np, f"arc{name[1:]}") for name in ["asin", "acos", "atan", "asinh", "acosh", "atanh"]},

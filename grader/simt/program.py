@@ -31,6 +31,7 @@ class Program:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
+        """The text, line by line."""
         return tuple(self.text.splitlines())
 
     @cached_property
@@ -137,7 +138,8 @@ def _broken(text: str, span: Span, message: str) -> Program:
 
 
 def _depth(tree: ast.Module) -> int:
-    depth, level = 0, [tree] if tree.body else []
+    depth = 0
+    level: list[ast.AST] = [tree] if tree.body else []
     while level:
         depth += 1
         level = [child for node in level for child in ast.iter_child_nodes(node)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.records import Finding
+from grader.records import Fact, Finding
 from grader.simt.host import Function, HostError, Interpreter, Path
 from grader.simt.machine import Stop
 from grader.simt.program import Program
@@ -27,7 +27,12 @@ def declared(program: Program, function: Function, kinds: tuple[Kind, ...]) -> t
         return kinds
     place = program.span(function.node)
     if len(wanted) != len(kinds):
-        facts = {"rule": "argument-count", "name": function.node.name, "got": len(kinds), "wanted": len(wanted)}
+        facts: dict[str, Fact] = {
+            "rule": "argument-count",
+            "name": function.node.name,
+            "got": len(kinds),
+            "wanted": len(wanted),
+        }
         raise Stop(Finding("type-error", "error", place, facts=facts))
     result: list[Kind] = []
     for position, (kind, want) in enumerate(zip(kinds, wanted, strict=True)):
@@ -52,7 +57,10 @@ def _same_layout(kind: Array, want: Array) -> bool:
 
 
 def parameters(function: Function) -> list[Kind | None] | None:
-    """The types that the decorator's signature names, None for one we do not know; None without a signature."""
+    """The types that the decorator's signature names, None for one that is not known to us.
+
+    None where there is no signature.
+    """
     node = _node(function)
     if isinstance(node, ast.Call):
         return [_type(function, item) for item in node.args]
@@ -95,7 +103,17 @@ def _type(function: Function, node: ast.expr) -> Kind | None:
         name = found.name.rsplit(".", 1)[-1]
     if name in ("bool", "complex"):
         return Scalar({"bool": "?", "complex": "D"}[name])
-    short = {"f4": "f", "f8": "d", "i4": "i", "i8": "q", "u4": "I", "u8": "Q", "b1": "?", "i1": "b", "u1": "B"}
+    short = {
+        "f4": "f",
+        "f8": "d",
+        "i4": "i",
+        "i8": "q",
+        "u4": "I",
+        "u8": "Q",
+        "b1": "?",
+        "i1": "b",
+        "u1": "B",
+    }
     code = CODES.get(name) or short.get(name)
     return Scalar(code) if code else None
 

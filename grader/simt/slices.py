@@ -57,7 +57,9 @@ class Cut:
             axes = []
             for dim, size in enumerate(view.shape):
                 part = self.parts[dim] if dim < len(self.parts) else (None, None, None)
-                axes.append([part.run(fr, m)] if isinstance(part, Typed) else _bounds(fr, m, part, size, site))
+                axes.append(
+                    [part.run(fr, m)] if isinstance(part, Typed) else _bounds(fr, m, part, size, site)
+                )
             data = value(fr, m)
             for index in itertools.product(*axes):
                 fr.mc.spend(site)
@@ -83,4 +85,6 @@ def _bounds(fr: Any, m: Any, part: Any, size: int, site: Site) -> range:
 
 
 def _refused(construct: str, site: Site) -> Exception:
-    return access.refuse(Finding("unsupported-construct", "error", primary=site.span, facts={"construct": construct}))
+    return access.refuse(
+        Finding("unsupported-construct", "error", primary=site.span, facts={"construct": construct})
+    )

@@ -35,7 +35,9 @@ def _shown(context: Context, node: ast.stmt, steps: list[Step]) -> list[Step]:
     span = context.program.span(node)
     if any(step.control for step in steps):
         return [Step(lambda fr, m: fr.mc.show_statement(span, m, ())), *steps]
-    names = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    names = [
+        part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    ]
     slots = [(name, context.slot(name, context.kinds[name])) for name in names if name in context.kinds]
 
     def show(fr: Frame, m: Active) -> None:
@@ -71,8 +73,8 @@ _HANDLERS: dict[type[ast.stmt], Callable[[Context, Any], list[Step]]] = {
     ast.AnnAssign: assignments.annotated,
     ast.AugAssign: assignments.augmented,
     ast.If: branches.branch,
-    ast.For: lambda context, node: loops.for_loop(context, node),
-    ast.While: lambda context, node: loops.while_loop(context, node),
+    ast.For: lambda context, node: loops.for_loop(context, node),  # noqa: PLW0108 - import cycle
+    ast.While: lambda context, node: loops.while_loop(context, node),  # noqa: PLW0108
     ast.Return: branches.returning,
     ast.Break: branches.breaking,
     ast.Continue: branches.continuing,

@@ -68,6 +68,7 @@ class Target:
         self.space = array.kind.space if isinstance(array.kind, Array) else ""
 
     def load(self) -> Run:
+        """The closure that reads the element."""
         run, dims, site = self.array.run, self.dims, self.site
         if self.space == "local":
             return lambda fr, m: _load_local(fr, m, run(fr, m), [dim(fr, m) for dim in dims], site)
@@ -77,6 +78,7 @@ class Target:
         return lambda fr, m: access.load(fr.mc, m, run(fr, m), [dim(fr, m) for dim in dims], site)
 
     def store(self, value: Run) -> Run:
+        """The closure that writes ``value`` to the element."""
         run, dims, site = self.array.run, self.dims, self.site
         if self.space == "local":
             return lambda fr, m: _store_local(fr, m, run(fr, m), [d(fr, m) for d in dims], value(fr, m), site)

@@ -44,18 +44,22 @@ class Scalar:
 
     @property
     def name(self) -> str:
+        """What findings call the type."""
         return NAMES[self.code]
 
     @property
     def is_int(self) -> bool:
+        """Whether it is a whole number or a bool."""
         return self.code in "?bhiqBHIQ"
 
     @property
     def is_float(self) -> bool:
+        """Whether it is a real floating-point number."""
         return self.code in "efd"
 
     @property
     def is_complex(self) -> bool:
+        """Whether it is a complex number."""
         return self.code in "FD"
 
 
@@ -70,6 +74,7 @@ class Array:
 
     @property
     def name(self) -> str:
+        """What findings call the type."""
         return f"array({NAMES[self.code]}, {self.ndim}d)"
 
 
@@ -86,6 +91,7 @@ class Tuple:
 
     @property
     def name(self) -> str:
+        """What findings call the type."""
         return "tuple"
 
 
@@ -97,6 +103,7 @@ class Space:
 
     @property
     def name(self) -> str:
+        """What findings call the type."""
         return self.path
 
 
@@ -109,6 +116,7 @@ class Device:
 
     @property
     def name(self) -> str:
+        """What findings call the type."""
         return "function"
 
 
@@ -120,6 +128,7 @@ class Text:
 
     @property
     def name(self) -> str:
+        """What findings call the type."""
         return "str"
 
 
@@ -129,6 +138,7 @@ class NoneKind:
 
     @property
     def name(self) -> str:
+        """What findings call the type."""
         return "none"
 
 
@@ -141,6 +151,7 @@ class Clash:
 
     @property
     def name(self) -> str:
+        """What findings call the type."""
         return "clash"
 
 

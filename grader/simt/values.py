@@ -78,9 +78,7 @@ def select(condition: Any, yes: Value, no: Value) -> Value:
 
 # -- casts -----------------------------------------------------------------------------------------
 
-_INT_BOUNDS = {
-    code: (int(np.iinfo(code).min), int(np.iinfo(code).max)) for code in "bhiqBHIQ"
-}
+_INT_BOUNDS = {code: (int(np.iinfo(code).min), int(np.iinfo(code).max)) for code in "bhiqBHIQ"}
 
 
 def wrap(value: int, code: str) -> int:
@@ -133,113 +131,9 @@ def _truncate(value: Any) -> int:
         return -(2**63)
 
 
-# -- whole numbers ---------------------------------------------------------------------------------
-
-
-def _linear(a: Value, b: Value) -> bool:
-    ta, tb = type(a), type(b)
-    return (ta is int or ta is Affine) and (tb is int or tb is Affine)
-
-
-def int_add(a: Value, b: Value) -> Value:
-    if _linear(a, b):
-        result = affine.add(a, b)
-        return wrap(result, "q") if type(result) is int else result
-    return np.add(numeric(a), numeric(b))
-
-
-def int_subtract(a: Value, b: Value) -> Value:
-    if _linear(a, b):
-        result = affine.subtract(a, b)
-        return wrap(result, "q") if type(result) is int else result
-    return np.subtract(numeric(a), numeric(b))
-
-
-def int_multiply(a: Value, b: Value) -> Value:
-    if type(a) is int:
-        if type(b) is int:
-            return wrap(a * b, "q")
-        if type(b) is Affine:
-            return affine.scale(b, a)
-    elif type(b) is int and type(a) is Affine:
-        return affine.scale(a, b)
-    return np.multiply(numeric(a), numeric(b))
-
-
-def int_divide(a: Value, b: Value) -> Value:
-    """Quotient rounded down; a division by zero gives 0, as numba's device code does not trap."""
-    if type(b) is int:
-        if type(a) is int:
-            return a // b if b else 0
-        if type(a) is Affine:
-            parts = affine.divide(a, b)
-            if parts is not None:
-                return parts[0]
-    return _by_divisor(np.floor_divide, a, b)
-
-
-def int_remainder(a: Value, b: Value) -> Value:
-    """Remainder with the sign of the divisor."""
-    if type(b) is int:
-        if type(a) is int:
-            return a % b if b else 0
-        if type(a) is Affine:
-            parts = affine.divide(a, b)
-            if parts is not None:
-                return parts[1]
-    return _by_divisor(np.remainder, a, b)
-
-
-def _by_divisor(ufunc: np.ufunc, a: Value, b: Value) -> Value:
-    return ufunc(numeric(a), numeric(b))
-
-
-def int_and(a: Value, b: Value) -> Value:
-    if type(a) is int and type(b) is int:
-        return a & b
-    if type(a) is Affine and type(b) is int and b >= 0 and (b & (b + 1)) == 0:
-        parts = affine.divide(a, b + 1)
-        if parts is not None:
-            return parts[1]
-    return np.bitwise_and(numeric(a), numeric(b))
-
-
-def int_shift_right(a: Value, b: Value) -> Value:
-    if type(b) is int and 0 <= b < 63:
-        if type(a) is int:
-            return a >> b
-        if type(a) is Affine:
-            parts = affine.divide(a, 1 << b)
-            if parts is not None:
-                return parts[0]
-    return np.right_shift(numeric(a), numeric(b))
-
-
-def int_shift_left(a: Value, b: Value) -> Value:
-    if type(b) is int and 0 <= b < 63 and type(a) in (int, Affine):
-        return int_multiply(a, 1 << b)
-    return np.left_shift(numeric(a), numeric(b))
-
-
 def numeric(value: Value) -> Value:
     """A value that NumPy's ufuncs take: linear forms become arrays."""
     return value.array() if type(value) is Affine else value
-
-
-def int_minimum(a: Value, b: Value) -> Value:
-    if _linear(a, b):
-        smaller = affine.compare("le", a, b)
-        if isinstance(smaller, bool):
-            return a if smaller else b
-    return np.minimum(numeric(a), numeric(b))
-
-
-def int_maximum(a: Value, b: Value) -> Value:
-    if _linear(a, b):
-        greater = affine.compare("ge", a, b)
-        if isinstance(greater, bool):
-            return a if greater else b
-    return np.maximum(numeric(a), numeric(b))
 
 
 def as_condition(value: Value) -> Value:

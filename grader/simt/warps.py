@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from grader.simt import arithmetic, expressions, values
+from grader.simt import arithmetic, expressions, values, whole_numbers
 from grader.simt.context import Context, Typed
 from grader.simt.evidence import Entry, Site, loops_at
 from grader.simt.machine import Machine
@@ -72,6 +72,9 @@ def shuffle(context: Context, node: ast.Call) -> Typed:
     members, value, lane = _arguments(context, node, 3)
     assert isinstance(value.kind, Scalar)
     code = "q" if value.kind.literal is not None else value.kind.code
+    if code not in "iqfd":
+        name_of = ast.unparse(node.func)
+        context.fail(node.args[1], "argument-type", name=name_of, got=value.kind.name, wanted="int32")
     site = context.site(node)
     runs = (arithmetic.convert(members, "q"), arithmetic.convert(value, code), arithmetic.convert(lane, "q"))
 
@@ -89,13 +92,14 @@ def shuffle(context: Context, node: ast.Call) -> Typed:
 def _source(lanes: Lanes, name: str, other: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The lane that each lane reads from; its own where the shuffle reaches beyond the warp."""
     own = np.broadcast_to(np.arange(lanes.width), other.shape)
+    source: npt.NDArray[Any] = np.mod(own ^ other, lanes.width)
     if name == "shfl_sync":
-        return np.mod(other, lanes.width)
-    if name == "shfl_up_sync":
-        return np.where(own - other >= 0, own - other, own)
-    if name == "shfl_down_sync":
-        return np.where(own + other < lanes.width, own + other, own)
-    return np.mod(own ^ other, lanes.width)
+        source = np.mod(other, lanes.width)
+    elif name == "shfl_up_sync":
+        source = np.where(own - other >= 0, own - other, own)
+    elif name == "shfl_down_sync":
+        source = np.where(own + other < lanes.width, own + other, own)
+    return source
 
 
 def _check_members(
@@ -137,15 +141,17 @@ def vote(context: Context, node: ast.Call) -> Typed:
 
 
 def _count(name: str, true: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
+    some = np.asarray(true.any(axis=2, keepdims=True))
+    every = np.asarray((true | ~lanes.active).all(axis=2, keepdims=True))
     if name == "any_sync":
-        return true.any(axis=2, keepdims=True)
+        return some
     if name == "all_sync":
-        return (true | ~lanes.active).all(axis=2, keepdims=True)
+        return every
     if name == "eq_sync":
-        none = (~true).all(axis=2, keepdims=True)
-        return none | (true | ~lanes.active).all(axis=2, keepdims=True)
+        return ~some | every
     weights = np.left_shift(np.int64(1), np.arange(lanes.width))
-    return (true * weights).sum(axis=2, keepdims=True).astype(np.uint32)
+    ballot: npt.NDArray[Any] = (true * weights).sum(axis=2, keepdims=True).astype(np.uint32)
+    return ballot
 
 
 def match(context: Context, node: ast.Call) -> Typed:
@@ -185,8 +191,10 @@ def lanemask_lt(context: Context, node: ast.Call) -> Typed:
     """``cuda.lanemask_lt()``: the bits below the thread's own lane."""
 
     def execute(fr: Any, m: Any) -> Any:
-        own = values.int_remainder(fr.mc.chunk.lane_number, fr.mc.tally.warp)
-        return values.cast(values.int_subtract(values.int_shift_left(1, values.numeric(own)), 1), "I")
+        own = whole_numbers.int_remainder(fr.mc.chunk.lane_number, fr.mc.tally.warp)
+        return values.cast(
+            whole_numbers.int_subtract(whole_numbers.int_shift_left(1, values.numeric(own)), 1), "I"
+        )
 
     return Typed(UINT32, execute)
 

@@ -233,7 +233,7 @@ class Writer:
 
     def _vote(self) -> None:
         kind = self.random.choice(["count", "and", "or"])
-        self.put(f"w = cuda.syncthreads_{kind}({self.test()})")
+        self.put(f"w = cuda.syncthreads_{kind}(int({self.test()}))")
 
     def _atomic(self) -> None:
         name = self.random.choice(["add", "max", "min"])

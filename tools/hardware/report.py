@@ -37,6 +37,7 @@ def record(jobs: Path, results: list[Path]) -> None:
             for tool, answer in tools.items():
                 rows[name][tool] = {key: answer[key] for key in ("wrong", "runs", "error", "errors") if key in answer}
     about = {"device": "NVIDIA H200", "driver": "580.159.04", "numba-cuda": "0.30.4", "date": "2026-11-30"}
+    DATA.parent.mkdir(exist_ok=True)
     DATA.write_text(json.dumps({"about": about, "rows": rows}, indent=0, sort_keys=True) + "\n")
 
 

@@ -87,7 +87,7 @@ def test_votes() -> None:
     out = np.zeros(96, np.int32)
     source = (
         HEAD
-        + "    out[b * 32 + t] = cuda.syncthreads_or(a[t] == 31 - b) + 10 * cuda.syncthreads_and(a[t] >= b)\n"
+        + "    out[b * 32 + t] = cuda.syncthreads_or(int(a[t] == 31 - b)) + 10 * cuda.syncthreads_and(int(a[t] >= b))\n"
     )
     launch(source, "kernel", grid=3, block=32, args=(np.arange(32, dtype=np.int32), out))
     assert out.tolist() == [11] * 32 + [1] * 64

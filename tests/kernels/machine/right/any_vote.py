@@ -3,7 +3,7 @@ from numba import cuda, float32, float64, int32
 @cuda.jit
 def kernel(x, out):
     i = cuda.grid(1)
-    out[i] = cuda.syncthreads_count(x[i] > 7)
+    out[i] = cuda.syncthreads_count(int(x[i] > 7))
 
 
 # ---- harness

@@ -1,0 +1,198 @@
+"""Suspects among the indices: where a thread's row, column and share of a tile come from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from grader.checks.launching import Launcher
+from grader.checks.places import base_name
+from grader.checks.spots import Spot, spot
+
+__all__ = ["index_suspects"]
+
+MOST_NAMES = 8
+
+
+def index_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """Pairs that should mirror each other first, then single indices."""
+    del launcher
+    yield from _mirrored(functions[0])
+    for function in functions:
+        yield from _stripped(function)
+    for function in functions:
+        yield from _flat(function)
+    for function in functions:
+        yield from _others(function)
+
+
+def _mirrored(kernel: ast.FunctionDef) -> Iterator[Spot]:
+    """Of two index definitions next to each other, each as the other with x and y exchanged."""
+    axes = _axes(kernel)
+    assigned = [
+        node
+        for node in ast.walk(kernel)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _computed(node.value)
+    ]
+    near = [(a, b) for a, b in combinations(assigned, 2) if abs(a.lineno - b.lineno) <= 1]
+    for first, second in near:
+        for old, other in ((first, second), (second, first)):
+            code = _exchanged(other.value, axes)
+            if code != ast.unparse(old.value):
+                yield spot("mirrored", old.value, code)
+    for first, second in near:
+        for only in ("threadIdx", "blockIdx"):
+            codes = [_exchanged(one.value, axes, only) for one in (first, second)]
+            if all(code != ast.unparse(one.value) for code, one in zip(codes, (first, second), strict=True)):
+                yield _both(first.value, second.value, codes)
+    for first, _ in near:
+        for value in _grid_forms(first.value):
+            yield spot("offset", first.value, value)
+
+
+def _both(first: ast.expr, second: ast.expr, codes: list[str]) -> Spot:
+    parts = [spot("axes", one, code) for one, code in zip((first, second), codes, strict=True)]
+    return Spot("axes", first, codes[0], lambda edit: all(part.apply(edit) for part in parts))
+
+
+def _grid_forms(value: ast.expr) -> Iterator[str]:
+    """``blockIdx.y * TILE`` where the block's part of a row is written in another way."""
+    text = ast.unparse(value)
+    for axis in "xy":
+        if f"blockIdx.{axis}" in text and "blockDim" not in text and isinstance(value, ast.BinOp):
+            last = ast.unparse(value.right)
+            prefix = "cuda." if f"cuda.blockIdx.{axis}" in text else ""
+            block = f"{prefix}blockIdx.{axis} * {prefix}blockDim.{axis}"
+            yield f"{block} + {last}" if isinstance(value.op, ast.Add) else block
+
+
+def _axes(kernel: ast.FunctionDef) -> dict[str, str]:
+    """Names for a thread's x and y, each with its counterpart; so with counters of like loops."""
+    found: dict[str, str] = {}
+    for node in ast.walk(kernel):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=place, attr="x" | "y" as axis)):
+                found[f"{ast.unparse(place)}.{axis}"] = name
+    pairs: dict[str, str] = {}
+    for key, name in found.items():
+        other = found.get(key[:-1] + ("y" if key.endswith("x") else "x"))
+        if other is not None:
+            pairs[name] = other
+    return pairs | _twin_counters(kernel)
+
+
+def _twin_counters(kernel: ast.FunctionDef) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for outer in ast.walk(kernel):
+        for inner in outer.body if isinstance(outer, ast.For) else ():
+            if isinstance(inner, ast.For) and ast.dump(inner.iter) == ast.dump(outer.iter):
+                a, b = ast.unparse(outer.target), ast.unparse(inner.target)
+                pairs |= {a: b, b: a}
+    return pairs
+
+
+def _computed(value: ast.expr) -> bool:
+    """An index: names and arithmetic, with no load and no call but of the grid."""
+    return not any(isinstance(one, ast.Subscript | ast.Call | ast.Compare) for one in ast.walk(value)) and not (
+        isinstance(value, ast.Constant)
+    )
+
+
+class _Exchange(ast.NodeTransformer):
+    def __init__(self, axes: Mapping[str, str], only: str | None) -> None:
+        self.axes, self.only = axes, only
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+        named = self.only != "blockIdx"
+        return ast.Name(self.axes.get(node.id, node.id) if named else node.id, node.ctx)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+        if node.attr in ("x", "y") and (self.only is None or self.only in ast.unparse(node.value)):
+            return ast.Attribute(node.value, "y" if node.attr == "x" else "x", node.ctx)
+        return node
+
+
+def _exchanged(value: ast.expr, axes: Mapping[str, str], only: str | None = None) -> str:
+    copied = ast.parse(ast.unparse(value), mode="eval").body
+    return ast.unparse(_Exchange(axes, only).visit(copied))
+
+
+def _indices(function: ast.FunctionDef) -> Iterator[tuple[ast.Subscript, ast.expr, ast.expr]]:
+    """Each index of the two that a tile or matrix has, and the other one; loads of tiles first."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and base_name(node) is not None:
+            pair = node.slice.elts[-2:]
+            if len(pair) == 2:
+                yield node, pair[0], pair[1]
+                yield node, pair[1], pair[0]
+
+
+def _stripped(function: ast.FunctionDef) -> Iterator[Spot]:
+    """An index without what is added to it or taken from it, and a definition without its shift."""
+    for _, index, _ in _indices(function):
+        match index:
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
+                yield spot("index", index, ast.unparse(left))
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name()], value=ast.BinOp(left=left, op=ast.Add() | ast.Sub()) as value):
+                if _computed(value) and isinstance(left, ast.BinOp):
+                    yield spot("offset", value, ast.unparse(left))
+
+
+def _flat(function: ast.FunctionDef) -> Iterator[Spot]:
+    """``a * T + b`` with a and b exchanged, and without a part, where storage is flat."""
+    names = _names(function)
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Tuple):
+            continue
+        match node.slice:
+            case ast.BinOp(left=ast.BinOp(left=a, op=ast.Mult(), right=width), op=ast.Add(), right=b):
+                high, low, pitch = ast.unparse(a), ast.unparse(b), _outer_name(width)
+                yield spot("index", node.slice, f"{low} * {ast.unparse(width)} + {high}")
+                if pitch is not None:
+                    yield spot("index", node.slice, f"{high} * {pitch} + {low}")
+            case ast.BinOp(left=a, op=ast.Mult(), right=width):
+                for name in names:
+                    yield spot("index", node.slice, f"{ast.unparse(a)} * {ast.unparse(width)} + {name}")
+
+
+def _outer_name(width: ast.expr) -> str | None:
+    """``TILE`` of ``TILE + 1``; TILE too where another constant stands for it."""
+    names = [one.id for one in ast.walk(width) if isinstance(one, ast.Name)]
+    return names[0] if names and not isinstance(width, ast.Name) else "TILE"
+
+
+def _names(function: ast.FunctionDef) -> list[str]:
+    """The names that stand alone as an index somewhere, the most frequent first."""
+    counts: dict[str, int] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript):
+            for one in ast.walk(node.slice):
+                if isinstance(one, ast.Name) and not one.id.isupper():
+                    counts[one.id] = counts.get(one.id, 0) + 1
+    return sorted(counts, key=lambda name: (-counts[name], name))[:MOST_NAMES]
+
+
+def _others(function: ast.FunctionDef) -> Iterator[Spot]:
+    """Another index that the kernel uses: first where one is a constant or stands twice, then anywhere."""
+    whole = _whole_indices(function)
+    found = [(node, index, other) for node, index, other in _indices(function) if base_name(node)]
+
+    def doubtful(item: tuple[ast.Subscript, ast.expr, ast.expr]) -> bool:
+        return isinstance(item[1], ast.Constant) or ast.unparse(item[1]) == ast.unparse(item[2])
+
+    for _, index, _ in sorted(found, key=lambda item: not doubtful(item)):
+        for code in whole:
+            if code != ast.unparse(index):
+                yield spot("index", index, code)
+
+
+def _whole_indices(function: ast.FunctionDef) -> list[str]:
+    """What stands as an index, as it is written, the most frequent first."""
+    counts: dict[str, int] = {}
+    for _, index, _ in _indices(function):
+        if not isinstance(index, ast.Constant):
+            counts[ast.unparse(index)] = counts.get(ast.unparse(index), 0) + 1
+    return sorted(counts, key=lambda code: (-counts[code], code))[:MOST_NAMES]

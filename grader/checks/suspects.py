@@ -1,0 +1,215 @@
+"""Single edits that may mend a wrong result whose cause no other finding gives, the likeliest first.
+
+A suspect is one expression or statement and what could stand there instead: another index, another
+bound, the other operator. What is tried comes from the kernel itself, from the pairs that a matrix
+product has in it (x and y, rows and columns), and from what its arrays are; nothing is a random change.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from grader.checks.index_suspects import index_suspects
+from grader.checks.launching import Launcher
+from grader.checks.places import base_name, device_functions, function_node, shared_arrays
+from grader.checks.rewrite import Edit
+from grader.checks.spots import Spot, spot
+from grader.records import Span
+
+__all__ = ["Suspect", "suspects"]
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """An edit at a place. ``code`` is the text that would stand there; empty where a statement moves."""
+
+    kind: str
+    span: Span
+    code: str
+    apply: Callable[[Edit], bool]
+
+
+def suspects(launcher: Launcher, name: str) -> Iterator[Suspect]:
+    """The suspects of a finding's name, each of them once."""
+    program = launcher.program
+    kernel = function_node(program, launcher.kernel.name)
+    if kernel is None:
+        return
+    functions = [kernel, *device_functions(program, kernel)]
+    kinds = [_conversions, _sums, _starts, _outputs, _guards, _ranges, index_suspects]
+    if name != "precision-loss":
+        kinds = [*kinds[1:], kinds[0]]
+    seen: set[tuple[int, int, str]] = set()
+    for kind in kinds:
+        for one in kind(launcher, functions):
+            mark = (one.old.lineno, one.old.col_offset, one.code)
+            if mark not in seen:
+                seen.add(mark)
+                yield Suspect(one.kind, program.span(one.old), one.code, one.apply)
+
+
+def _conversions(_: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """An array of another type than float32, and a value made whole on its way."""
+    for function in functions:
+        for node in ast.walk(function):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="array"), args=args, keywords=keywords):
+                    types = [*args[1:], *(one.value for one in keywords if one.arg == "dtype")]
+                    yield from (spot("type", one, "float32") for one in types if _narrow(one))
+                case ast.Call(func=ast.Name(id="int" | "round"), args=[value]):
+                    yield spot("conversion", node, ast.unparse(value))
+                case ast.Call(func=made, args=[value]) if _narrow(made):
+                    yield spot("conversion", node, ast.unparse(value))
+
+
+def _narrow(node: ast.expr) -> bool:
+    name = ast.unparse(node).rpartition(".")[2]
+    return name.startswith(("int", "uint", "float16", "bool"))
+
+
+def _sums(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """The statement that adds a product: its operator, and what is multiplied."""
+    del launcher
+    for function in functions:
+        shared = shared_arrays(functions)
+        for node in ast.walk(function):
+            if not isinstance(node, ast.AugAssign | ast.Assign):
+                continue
+            factors = _factors(node.value, shared)
+            if len({base_name(one) for one in factors}) != 2:
+                continue
+            target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+            product = f"{ast.unparse(factors[0])} * {ast.unparse(factors[-1])}"
+            code = f"{ast.unparse(target)} += {product}"
+            if code != ast.unparse(node):
+                yield spot("sum", node, code)
+        yield from _doubled(function, shared)
+
+
+def _factors(value: ast.expr, shared: frozenset[str]) -> list[ast.Subscript]:
+    found = [one for one in ast.walk(value) if isinstance(one, ast.Subscript) and base_name(one) in shared]
+    unique = {ast.unparse(one): one for one in found}
+    ordered = sorted(unique.values(), key=lambda one: (one.lineno, one.col_offset))
+    first = ordered[:1]
+    return first + [one for one in ordered if base_name(one) != base_name(ordered[0])][:1]
+
+
+def _doubled(function: ast.FunctionDef, shared: frozenset[str]) -> Iterator[Spot]:
+    """A product that two statements in a row add."""
+    for node in ast.walk(function):
+        body = getattr(node, "body", None)
+        for first, second in zip(body, body[1:], strict=False) if isinstance(body, list) else ():
+            if isinstance(second, ast.AugAssign) and ast.dump(first) == ast.dump(second):
+                if _factors(second.value, shared):
+                    yield spot("sum", second, "pass")
+
+
+def _starts(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """What a sum or a counter starts from, and where."""
+    del launcher
+    for function in functions:
+        added = {
+            base_name(node.target) or ast.unparse(node.target)
+            for node in ast.walk(function)
+            if isinstance(node, ast.AugAssign)
+        }
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+                continue
+            name = base_name(node.targets[0]) or ast.unparse(node.targets[0])
+            if name not in added or name in {arg.arg for arg in function.args.args}:
+                continue
+            zero = _is_zero(node.value)
+            if not zero and not any(isinstance(one, ast.Subscript | ast.BinOp) for one in ast.walk(node.value)):
+                yield spot("start", node.value, "0" if isinstance(node.value, ast.Constant) else "0.0")
+            if zero and isinstance(node.targets[0], ast.Name):
+                yield spot("once", node, "", lambda edit, span: edit.move_before_loops(span))
+
+
+def _is_zero(node: ast.expr) -> bool:
+    inner = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
+    return isinstance(inner, ast.Constant) and inner.value == 0
+
+
+def _outputs(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """A stored value that is made of one sum, stored as it is."""
+    del launcher
+    kernel = functions[0]
+    parameters = {arg.arg for arg in kernel.args.args}
+    for node in ast.walk(kernel):
+        match node:
+            case ast.Assign(targets=[ast.Subscript() as target], value=value) if base_name(target) in parameters:
+                values = {ast.unparse(one) for one in ast.walk(value) if isinstance(one, ast.Name | ast.Subscript)}
+                sums = {one for one in values if "[" in one} or values
+                if len(sums) == 1 and not isinstance(value, ast.Name | ast.Subscript):
+                    yield spot("output", value, sums.pop())
+
+
+def _guards(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """The test of a guarded load or store, as the array itself would have it."""
+    del launcher
+    arrays = {arg.arg for arg in functions[0].args.args}
+    for function in functions:
+        own = arrays | {arg.arg for arg in function.args.args}
+        for node in ast.walk(function):
+            if isinstance(node, ast.If | ast.IfExp) and (access := _guarded(node, own)) is not None:
+                yield spot("guard", node.test, "", lambda edit, span, access=access: edit.guard_exactly(span, access))
+
+
+def _guarded(node: ast.If | ast.IfExp, arrays: set[str]) -> ast.Subscript | None:
+    """The access to a global array that the test stands before."""
+    inside = node.body if isinstance(node.body, list) else [node.body]
+    for statement in inside:
+        for one in ast.walk(statement):
+            if isinstance(one, ast.Subscript) and base_name(one) in arrays and _global(one, statement):
+                return one
+    return None
+
+
+def _global(node: ast.Subscript, statement: ast.AST) -> bool:
+    """In ``tile[ty, tx] = source[row, col]`` the second is meant, whatever its name."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        others = [one for one in ast.walk(statement.value) if isinstance(one, ast.Subscript)]
+        return node in others if others else node is statement.targets[0]
+    return True
+
+
+def _ranges(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """The innermost loops over a tile, as long as the tile is wide, and the step of a loop over tiles."""
+    width = _width(launcher, functions[0])
+    if width is None:
+        return
+    for function in functions:
+        for node in ast.walk(function):
+            match node:
+                case ast.For(iter=ast.Call(func=ast.Name(id="range")) as call) if not _nested(node):
+                    yield spot("range", call, f"range({width})")
+                case ast.While(test=ast.Compare(left=left) as test) if not _nested(node):
+                    yield spot("range", test, f"{ast.unparse(left)} < {width}")
+                case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()) if name != width:
+                    if not isinstance(node.value, ast.Constant) and _plain(node.value):
+                        yield spot("step", node, f"{name} += {width}")
+
+
+def _nested(loop: ast.For | ast.While) -> bool:
+    """Whether a loop holds another one that is more than a thread's few elements."""
+    inner = [one for one in ast.walk(loop) if isinstance(one, ast.For | ast.While) and one is not loop]
+    return any(isinstance(one, ast.Expr) for one in ast.walk(loop)) or any(_nested(one) for one in inner[1:])
+
+
+def _plain(node: ast.expr) -> bool:
+    return not any(isinstance(one, ast.Subscript | ast.Call) for one in ast.walk(node))
+
+
+def _width(launcher: Launcher, kernel: ast.FunctionDef) -> str | None:
+    """The name of the tile's width, as the kernel writes it in a shared array's shape."""
+    for node in ast.walk(kernel):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="shared"), attr="array"), args=[shape, *_]):
+                names = [one.id for one in ast.walk(shape) if isinstance(one, ast.Name)]
+                known = [one for one in names if one in launcher.constants]
+                if known or names:
+                    return (known or names)[-1] if len(set(names)) == 1 else (known[0] if known else None)
+    return "TILE" if "TILE" in launcher.constants else None
