@@ -28,7 +28,7 @@ def syncthreads(context: Context, node: ast.Call) -> Typed:
 def synchronise(mc: Machine, m: Active, site: Site) -> None:
     """The threads of ``m`` reach a barrier: check that their blocks are complete, end the interval."""
     if mc.baton is not None:
-        mc.baton.wait(mc.warp)
+        mc.baton.wait(mc.warp_number)
         return
     mc.tally.counters.barriers += 1
     if mc.observers:

@@ -32,7 +32,9 @@ class Stop(Exception):
 class Machine:
     """One launch. Per-chunk state is renewed by :meth:`begin`."""
 
+    #: Set where warps run one by one: what a barrier waits for, and which warp this machine runs.
     baton: Any = None
+    warp_number: int = 0
     detect: bool = True
 
     def __init__(self, geometry: Geometry, fuel: int, tally: Tally) -> None:

@@ -118,7 +118,7 @@ class ScheduledMachine(Machine):
         super().__init__(geometry, fuel, Uncounted())
         self.detect = False
         self.baton = baton
-        self.warp = warp
+        self.warp_number = warp
 
     def settle(self, passed: Any) -> None:
         """No interval ends here: this schedule shows values, it detects nothing."""

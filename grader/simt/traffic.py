@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.records import Finding
+from grader.records import Fact, Finding
 from grader.simt.tally import SECTOR_BYTES, ArrayCounters, Tally
 
 #: How many times the sectors of a warp that reads consecutive elements an access may touch.
@@ -19,7 +19,7 @@ def traffic_notes(tally: Tally) -> tuple[Finding, ...]:
             ideal = _ideal(counters, kind)
             if sectors > wide * requests and sectors > LENIENCY * ideal:
                 counts = {"requests": requests, "sectors": sectors}
-                facts = {"array": site.array, "ideal_sectors": ideal, "kind": kind}
+                facts: dict[str, Fact] = {"array": site.array, "ideal_sectors": ideal, "kind": kind}
                 found.append(Finding("uncoalesced-access", "note", site.span, counts=counts, facts=facts))
             continue
         requests, extra = getattr(counters, f"{kind}_requests"), getattr(counters, f"{kind}_bank_conflicts")
@@ -32,5 +32,6 @@ def traffic_notes(tally: Tally) -> tuple[Finding, ...]:
 
 def _ideal(counters: ArrayCounters, kind: str) -> int:
     """Sectors of the whole launch if each warp's elements lay side by side."""
-    requests, asked = getattr(counters, f"{kind}_requests"), getattr(counters, f"{kind}_bytes")
+    requests: int = getattr(counters, f"{kind}_requests")
+    asked: int = getattr(counters, f"{kind}_bytes")
     return max(requests, -(-asked // SECTOR_BYTES))
