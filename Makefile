@@ -46,6 +46,10 @@ $(VENV)/.for-test: requirements-dev.lock pyproject.toml $(ANEW)
 	@sh tools/venv.sh $(VENV) requirements-dev.lock $@
 	@touch $(VENV)/.for-check
 
+$(VENV)/.for-ci: requirements-ci.lock pyproject.toml $(ANEW)
+	@sh tools/venv.sh $(VENV) requirements-ci.lock $@
+	@touch $(VENV)/.for-check $(VENV)/.for-test
+
 $(VENV)/.for-gpu: requirements-gpu.lock $(VENV)/.for-test
 	@sh tools/venv.sh $(VENV) requirements-gpu.lock $@
 
@@ -62,13 +66,19 @@ reset: $(VENV)/.for-check ## NAME: put the skeleton back, keeping a backup
 	@$(GRADER) reset $(WORDS) $(OPTIONS)
 
 ifeq (,$(VERB))
-.PHONY: list test test-gpu lint format bench outputs lock setup clean
+.PHONY: list test test-gpu soak lint format bench batch matrix outputs lock setup setup-ci clean
 
 list: $(VENV)/.for-check ## list the exercises
 	@$(GRADER) list
 
 test: $(VENV)/.for-test ## run all tests that need no GPU
 	@$(PY) -m pytest $(PYTEST_ARGS)
+
+soak: $(VENV)/.for-ci ## kill a batch a hundred times, with real gradings
+	@TILEGRADE_REAL_KILLS=100 $(PY) -m pytest tests/batch/test_kill.py -k real
+
+batch: $(VENV)/.for-check ## SUBMISSIONS=folder [OUT=folder]: grade a class
+	@$(GRADER) batch "$(SUBMISSIONS)" --out "$(or $(OUT),grades)"
 
 test-gpu: $(VENV)/.for-gpu ## run the tests that need a GPU
 	@$(PY) -m pytest -m gpu
@@ -90,6 +100,8 @@ outputs: $(VENV)/.for-test ## write the sample outputs of the READMEs anew
 
 lock: ## pin every version anew (needs uv)
 	@sh tools/lock.sh
+
+setup-ci: $(VENV)/.for-ci ## make the environment that CI tests in, and nothing else
 
 setup: $(VENV)/.for-test ## make the environment for development, and nothing else
 

@@ -91,7 +91,7 @@ class MachineKernel(FakeCUDAKernel):  # type: ignore[misc]
     def forall(self, ntasks: int, tpb: int = 0, stream: int = 0, sharedmem: int = 0) -> Any:
         """The kernel for so many tasks; no tasks are no launch."""
         if ntasks == 0:
-            return lambda *args: None
+            return lambda *_: None
         return super().forall(ntasks, tpb, stream, sharedmem)
 
     def _compile(self) -> None:

@@ -54,7 +54,11 @@ def page(data: dict[str, Any]) -> str:
     lines += ["Kernels whose results are right, and in which the machine finds a fault all the same.", ""]
     lines += ["| test | findings |", "|---|---|"]
     lines += [f"| `{item.name}` | {', '.join(item.findings)} |" for item in outcomes if item.findings]
-    lines += ["", *_table("Excluded", by_kind["excluded"]), "A module without names stands for all of its tests."]
+    lines += [
+        "",
+        *_table("Excluded", by_kind["excluded"]),
+        "A module without names stands for all of its tests.",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -2,8 +2,9 @@
 
 ``python tools/numba_suite.py`` runs them all, writes ``docs/results/numba_suite.json`` and, from it,
 ``docs/numba-suite.md``. With names of test modules it runs those and prints each test that did not
-pass. The tests are read from the installed package; their own assertions judge the machine's
-results. Tests that are not about kernels are excluded in ``tools/numba_exclusions.toml``.
+pass; with ``--page`` it writes the page from the stored result. The tests are read from the
+installed package; their own assertions judge the machine's results. Tests that are not about
+kernels are excluded in ``tools/numba_exclusions.toml``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from unittest.mock import MagicMock
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
-from numba_page import KINDS, Outcome, page
+from numba_page import KINDS, Outcome, page  # noqa: E402 - found by the path above
 
 SECONDS = 150
 RESULTS = ROOT / "docs" / "results" / "numba_suite.json"
@@ -122,7 +123,7 @@ def prepare() -> Path:
 
     from grader.simt import cache_hints
 
-    testing.skip_on_cudasim = lambda reason: lambda test: test
+    testing.skip_on_cudasim = _unskipped
     builtins.exec = keeping_exec
     numba.cuda.jit = numba_kernels.jit
     for name in (*cache_hints.LOADS, *cache_hints.STORES):
@@ -130,6 +131,10 @@ def prepare() -> Path:
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _expired)
     return Path(numba.cuda.__file__).parent / "tests"
+
+
+def _unskipped(_: str) -> Any:
+    return lambda test: test
 
 
 def keeping_exec(source: Any, *scopes: Any) -> None:
@@ -151,7 +156,7 @@ def _missing(attr: str) -> Any:
     raise AttributeError(attr)
 
 
-def _expired(number: int, frame: Any) -> None:
+def _expired(*_: Any) -> None:
     raise TimeoutError(f"more than {SECONDS} s")
 
 
@@ -208,6 +213,9 @@ def _flat(suite: unittest.TestSuite) -> list[Any]:
 
 def main(wanted: list[str]) -> None:
     """Run, then write the two files, or print what did not pass of the wanted modules."""
+    if wanted == ["--page"]:
+        PAGE.write_text(page(json.loads(RESULTS.read_text())))
+        return
     outcomes = run(prepare(), wanted)
     if wanted:
         for item in outcomes:

@@ -71,7 +71,8 @@ def similar(
 
 
 def _share(one: frozenset[int], other: frozenset[int]) -> float:
-    return len(one & other) / max(len(one | other), 1)
+    common = len(one & other)
+    return common / max(len(one) + len(other) - common, 1)
 
 
 def _likeness(own: Mapping[str, frozenset[int]]) -> dict[tuple[str, str], float]:

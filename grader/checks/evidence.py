@@ -141,7 +141,8 @@ def _falls_short(launcher: Launcher, trial: Trial, finding: Finding) -> bool:
     config, axis, size = trial.config, finding.facts.get("axis"), finding.counts.get("size", 0)
     if launcher.kernel.launch.from_ is None or config is None or not isinstance(axis, int):
         return False
-    threads = [blocks * width for blocks, width in zip(config.grid, config.block, strict=False)]
+    axes = [(*part, 1, 1)[:3] for part in (config.grid, config.block)]
+    threads = [blocks * width for blocks, width in zip(*axes, strict=True)]
     # The last axis of an array is walked along x, the one before it along y.
     outputs = [launcher.kernel.args[name] for name in launcher.kernel.outputs]
     along = max(len(arg.shape) for arg in outputs) - 1 - axis

@@ -195,4 +195,8 @@ def _whole_indices(function: ast.FunctionDef) -> list[str]:
     for _, index, _ in _indices(function):
         if not isinstance(index, ast.Constant):
             counts[ast.unparse(index)] = counts.get(ast.unparse(index), 0) + 1
+    for node in ast.walk(function):
+        # An index that is tested is meant to be used.
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
+            counts.setdefault(node.left.id, 0)
     return sorted(counts, key=lambda code: (-counts[code], code))[:MOST_NAMES]

@@ -68,6 +68,7 @@ def counted(
 
 
 def _name_by_count(missing: Mask, repeated: Mask) -> str:
-    if missing.all() or (missing.any() and repeated.any()):
-        return "wrong-result"
-    return "dropped-k-tail" if missing.any() else "repeated-k-tail"
+    if not missing.any():
+        return "repeated-k-tail"
+    # A tail is dropped where the last product is among those missing, and not all of them are.
+    return "dropped-k-tail" if missing[-1] and not missing.all() and not repeated.any() else "wrong-result"

@@ -124,7 +124,7 @@ def _attempts(
         yield from _together(options)
         if position == 0 and any(one in _SHOWS_SWAP for one in groups):
             yield from _swaps(launcher, findings)
-    if findings and findings[0].name in _PLACELESS:
+    if findings and findings[0].name in _PLACELESS and findings[0].facts.get("rule") != "all":
         yield from _located(launcher, findings[0])
     for first, second in combinations(known, 2):
         yield from _pairs(known[first], known[second])
@@ -146,7 +146,7 @@ def _swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[li
 
 def _located(launcher: Launcher, finding: Finding) -> Iterator[tuple[list[Finding], list[Repair]]]:
     """Each single edit, and the finding at the edit's place."""
-    for one in suspects(launcher, finding.name):
+    for one in suspects(launcher, finding.name, misplaced=bool(finding.facts.get("misplaced"))):
         facts = {**finding.facts, "suspect": one.kind, "instead": one.code}
         placed = replace(finding, primary=one.span, secondary=finding.primary, facts=facts)
         yield [placed], [Repair(f"suspect-{one.kind}", one.span.line, one.apply, one.code)]

@@ -8,7 +8,7 @@ product has in it (x and y, rows and columns), and from what its arrays are; not
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.checks.index_suspects import index_suspects
@@ -31,16 +31,19 @@ class Suspect:
     apply: Callable[[Edit], bool]
 
 
-def suspects(launcher: Launcher, name: str) -> Iterator[Suspect]:
-    """The suspects of a finding's name, each of them once."""
+def suspects(launcher: Launcher, name: str, *, misplaced: bool = False) -> Iterator[Suspect]:
+    """The suspects of a finding's name, each of them once.
+
+    ``misplaced`` says that every product is added once, but from a wrong row or column: only indices do that.
+    """
     program = launcher.program
     kernel = function_node(program, launcher.kernel.name)
     if kernel is None:
         return
     functions = [kernel, *device_functions(program, kernel)]
-    kinds = [_conversions, _sums, _starts, _outputs, _guards, _ranges, index_suspects]
-    if name != "precision-loss":
-        kinds = [*kinds[1:], kinds[0]]
+    kinds = _KINDS.get(name, _KINDS["wrong-result"])
+    if misplaced:
+        kinds = (index_suspects, _guards)
     seen: set[tuple[int, int, str]] = set()
     for kind in kinds:
         for one in kind(launcher, functions):
@@ -213,3 +216,15 @@ def _width(launcher: Launcher, kernel: ast.FunctionDef) -> str | None:
                 if known or names:
                     return (known or names)[-1] if len(set(names)) == 1 else (known[0] if known else None)
     return "TILE" if "TILE" in launcher.constants else None
+
+
+_Kind = Callable[[Launcher, list[ast.FunctionDef]], Iterator[Spot]]
+
+#: Which edits may mend what, the likeliest first.
+_KINDS: Mapping[str, tuple[_Kind, ...]] = {
+    "precision-loss": (_conversions, _sums),
+    "unwritten-output": (_guards, index_suspects),
+    "dropped-k-tail": (_ranges, _guards, _starts, index_suspects, _sums),
+    "repeated-k-tail": (_sums, _outputs, _ranges, _starts, index_suspects),
+    "wrong-result": (_sums, _starts, _outputs, _guards, _ranges, index_suspects, _conversions),
+}

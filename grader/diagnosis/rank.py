@@ -52,6 +52,11 @@ def _not_guarded_later(cause: Finding, effect: Finding) -> bool:
     return effect.secondary.line <= cause.primary.line
 
 
+def _same_access(cause: Finding, effect: Finding) -> bool:
+    lines = {span_line(effect.primary), span_line(effect.secondary)}
+    return _one_array(cause, effect) and span_line(cause.primary) in lines
+
+
 def _same_guard(cause: Finding, effect: Finding) -> bool:
     return cause.secondary is not None and cause.secondary == effect.secondary
 
@@ -146,6 +151,12 @@ CONSEQUENCES: tuple[Consequence, ...] = (
         _names("grid-too-small", "unwritten-output"),
         "threads that share an element leave another without one, however large the grid",
         _one_array,
+    ),
+    Consequence(
+        _names("out-of-bounds-read", "out-of-bounds-write"),
+        _RACES,
+        "an address past the end of a row is another thread's place in the next",
+        _same_access,
     ),
     Consequence(
         _names("out-of-bounds-write"),

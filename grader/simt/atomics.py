@@ -54,6 +54,7 @@ def atomic(context: Context, node: ast.Call) -> Typed:
         context.fail(node, "readonly-array", name=ast.unparse(node.args[0]))
     if array.kind.space == "global":
         context.kernel.stores.add(array.kind.ident)
+        context.kernel.counters.append(context.program.span(node).line)
     target = subscripts.array_target(context, place, array, truncate=True)
     if target.whole is not None:
         got, axes = len(target.dims), array.kind.ndim
@@ -103,6 +104,8 @@ def update(
         if full:
             mc.fold(buffer.log)
     mc.tally.access(site, STORE, address, m, valid)
+    if mc.observers:
+        mc.show("store", site, view, address, m, operands[-1])
     shape = mc.chunk.shape
     where = np.ones(shape, bool) if m is None else np.broadcast_to(m.array, shape)
     if valid is not None:

@@ -18,6 +18,7 @@ from grader.simt import (
     complex_math,
     devices,
     expressions,
+    fences,
     half,
     mathematics,
     warps,
@@ -157,9 +158,9 @@ _PLAIN: dict[str, Handler] = {
     "numba.cuda.cbrt": lambda context, node, arguments: (
         mathematics.call(context, node, arguments, "math", "cbrt") or context.unsupported(node, "cbrt")
     ),
-    "numba.cuda.threadfence": builtin_calls.nothing,
+    "numba.cuda.threadfence": fences.fence,
     "numba.cuda.threadfence_block": builtin_calls.nothing,
-    "numba.cuda.threadfence_system": builtin_calls.nothing,
+    "numba.cuda.threadfence_system": fences.fence,
     "numba.cuda.nanosleep": builtin_calls.nothing,
     **bits.INTRINSICS,
     **half.FUNCTIONS,

@@ -78,6 +78,8 @@ class Kernel:
     guarded_stores: set[str] = field(default_factory=set)
     divisors: set[int] = field(default_factory=set)
     dynamic_sizes: set[int] = field(default_factory=set)
+    fences: list[int] = field(default_factory=list)
+    counters: list[int] = field(default_factory=list)
     grid_sync: bool = False
     device_stack: tuple[str, ...] = ()
     statements: int = 0

@@ -15,6 +15,7 @@ from grader.records import Fact, Finding
 from grader.simt.binding import bind, kind_of
 from grader.simt.context import UNSET, Frame
 from grader.simt.evidence import Entry
+from grader.simt.fences import handed_over
 from grader.simt.geometry import Geometry
 from grader.simt.kernel import Compiled, compile_kernel
 from grader.simt.limits import check_limits, check_shared, dim3
@@ -26,6 +27,7 @@ from grader.simt.schedule import ORDERS, run_block
 from grader.simt.signature import declared
 from grader.simt.tally import Counters, Tally, Uncounted
 from grader.simt.traffic import traffic_notes
+from grader.simt.types import ANY_ARRAY
 from grader.simt.variables import MixedArrays
 
 DEFAULT_FUEL = 4_000_000
@@ -140,6 +142,7 @@ def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], settin
     static = sum(kernel.shared_bytes)
     counters.shared_bytes_per_block = static + setting.shared_bytes
     try:
+        _check_writable(compiled, args)
         place = max(zip(kernel.shared_bytes, kernel.shared_spans, strict=True), default=(0, None))[1]
         check_shared(static, profile.shared_bytes_per_block_static, profile, place)
         check_shared(static + setting.shared_bytes, profile.shared_bytes_per_block_optin, profile, place)
@@ -171,6 +174,18 @@ def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], settin
             machine.ledger.add(("stop",), Entry("unsupported-construct", "error", None, facts=facts))
             completed = False
     return _result(compiled, machine, views, completed)
+
+
+def _check_writable(compiled: Compiled, args: Sequence[Any]) -> None:
+    """numba compiles a store into a read-only array to an error."""
+    kernel = compiled.kernel
+    for position, arg in enumerate(args):
+        stored = position in kernel.stores or ANY_ARRAY in kernel.stores
+        if stored and isinstance(arg, np.ndarray) and not arg.flags.writeable:
+            name = compiled.parameters[position]
+            site = next((site for site in kernel.sites if site.is_store and site.array == name), None)
+            facts: dict[str, Fact] = {"rule": "readonly-array", "name": name}
+            raise Stop(Finding("type-error", "error", site.span if site else None, facts=facts))
 
 
 def _interpret(compiled: Compiled, machine: Machine, views: list[Any]) -> None:
@@ -240,7 +255,8 @@ def _result(compiled: Compiled, machine: Machine, views: list[Any], completed: b
             if completed:
                 _note_grid(machine, compiled, position, view, written[position], reached[position])
     notes = (*compiled.kernel.notes.values(), *traffic_notes(machine.tally))
-    findings = machine.ledger.findings() + notes
+    found = (handed_over(finding, compiled.kernel) for finding in machine.ledger.findings())
+    findings = (*found, *notes)
     return Run(findings, machine.tally.counters, completed, written, reached)
 
 

@@ -93,8 +93,8 @@ def leave_in_loop(style: Style) -> Iterator[Change]:
         number = style.text.line(role)
         pad = style.text.indent(number)
         text = style.text.insert(number, f"{pad}if row >= M:", mark(f"{pad}    break", "leaves"))
-        # They run on to the end of the kernel; what they loaded before stays in the tile.
-        labels = (("exit-before-barrier", ("leaves",)), ("stale-shared-read", ("dot",)))
+        # They never come to the barriers again, and what they loaded before stays in the tile.
+        labels = (("divergent-barrier", tuple(style.orders)), ("stale-shared-read", ("dot",)))
         yield Change(f"break before {role}", text, labels)
 
 

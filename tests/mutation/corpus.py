@@ -49,21 +49,21 @@ OPERATORS: dict[str, Operator] = {
 }
 
 
-#: Operators with more changes than this are thinned on styles other than the solutions, to one in THINNED.
+#: Operators with more changes than this are thinned on styles other than the first, to one in THINNED.
 FEW = 4
 THINNED = 3
 
 
 @cache
 def corpus() -> tuple[Mutant, ...]:
-    """The mutants that are graded and judged: all of the solutions, a regular third of the other styles."""
+    """The mutants that are graded and judged: all of the first solution, a regular third of the other styles."""
     kept: list[Mutant] = []
     for number, style in enumerate(styles()):
         groups: dict[str, list[Mutant]] = {}
         for one in _mutants(style):
             groups.setdefault(one.operator, []).append(one)
         for place, group in enumerate(groups.values()):
-            whole = style.name.startswith("solution") or len(group) <= FEW
+            whole = number == 0 or len(group) <= FEW
             kept += group if whole else group[(number + place) % THINNED :: THINNED]
     return tuple(kept)
 

@@ -85,11 +85,15 @@ def strengthen(style: Style) -> Iterator[Change]:
         for position, test in enumerate(_tests(style.text, guard)):
             along_k = (guard, position) in (("guard_a", 1), ("guard_b", 0))
             labels = _missing(guard, style.text) if along_k else _blocked(guard, style.text)
+            if style.text.has("call_a") and guard == "guard_a":
+                # One function loads both: what is a row of A is a k of B.
+                labels = (*_missing(guard, style.text), *_blocked(guard, style.text))
             code = style.text.code(test)
             yield Change(f"{guard} {code} - 1", style.text.put(test, f"{code} - 1"), labels)
             first = f"0 < {code}"
-            wrong: tuple[Place, ...] = (("wrong-result", labels[0][1]), *labels) if along_k else labels
-            yield Change(f"{guard} {first}", style.text.put(test, first), wrong)
+            if along_k:
+                labels = _blocked(guard, style.text)
+            yield Change(f"{guard} {first}", style.text.put(test, first), labels)
 
 
 def reverse(style: Style) -> Iterator[Change]:

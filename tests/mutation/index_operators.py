@@ -65,7 +65,8 @@ def _zero_exchanged(style: Style, role: str) -> Change | None:
     first, second = (style.text.code(one) for one in _pair(node))
     text = style.text.put(_pair(node)[1], first).put(_pair(node)[0], second)
     load = role.replace("zero", "load")
-    return Change(role, text, (("shared-write-conflict", (load, role)), *_UNFILLED))
+    labels: tuple[Place, ...] = (("transposed-result", (role,)), ("shared-write-conflict", (load, role)))
+    return Change(role, text, (*labels, *_UNFILLED))
 
 
 def shift(style: Style) -> Iterator[Change]:
