@@ -13,7 +13,7 @@ from math import prod
 
 from grader.checks.launch_config import returned_grid
 from grader.checks.launching import Launcher, Trial
-from grader.checks.places import function_node, shared_declaration
+from grader.checks.places import endless_loop, function_node, header_span, shared_declaration
 from grader.checks.traffic import traffic_findings
 from grader.checks.wrong_result import result_findings
 from grader.records import Finding, Severity
@@ -152,9 +152,13 @@ def _falls_short(launcher: Launcher, trial: Trial, finding: Finding) -> bool:
 
 def _placed(launcher: Launcher, finding: Finding) -> Finding:
     """A finding about the launch as a whole, at the line that asks for what the device does not have."""
+    program = launcher.program
+    if finding.name == "did-not-finish":
+        function = function_node(program, launcher.kernel.name)
+        endless = endless_loop(function) if function is not None else None
+        return finding if endless is None else replace(finding, primary=header_span(program, endless))
     if finding.primary is not None:
         return finding
-    program = launcher.program
     if finding.name == "shared-memory-too-large":
         function = function_node(program, launcher.kernel.name)
         declared = shared_declaration(function) if function is not None else None

@@ -79,7 +79,23 @@ def _axes(kernel: ast.FunctionDef) -> dict[str, str]:
         other = found.get(key[:-1] + ("y" if key.endswith("x") else "x"))
         if other is not None:
             pairs[name] = other
-    return pairs | _twin_counters(kernel)
+    pairs |= _twin_counters(kernel)
+    return pairs | _mirrored_names(kernel, pairs)
+
+
+def _mirrored_names(kernel: ast.FunctionDef, axes: Mapping[str, str]) -> dict[str, str]:
+    """Two names defined by the same expression with x and y exchanged, say a slot's row and column."""
+    found: dict[str, str] = {}
+    named = {
+        ast.unparse(node.value): ast.unparse(node.targets[0])
+        for node in ast.walk(kernel)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _computed(node.value)
+    }
+    for code, name in named.items():
+        other = named.get(_exchanged(ast.parse(code, mode="eval").body, axes))
+        if other is not None and other != name:
+            found[name] = other
+    return found
 
 
 def _twin_counters(kernel: ast.FunctionDef) -> dict[str, str]:
@@ -199,4 +215,8 @@ def _whole_indices(function: ast.FunctionDef) -> list[str]:
         # An index that is tested is meant to be used.
         if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
             counts.setdefault(node.left.id, 0)
+    arrays = {base_name(node) for node in ast.walk(function) if isinstance(node, ast.Subscript)}
+    for arg in function.args.args:
+        if arg.arg not in arrays and not arg.arg.isupper():
+            counts.setdefault(arg.arg, 0)
     return sorted(counts, key=lambda code: (-counts[code], code))[:MOST_NAMES]

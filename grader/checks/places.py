@@ -12,6 +12,7 @@ __all__ = [
     "base_name",
     "device_functions",
     "enclosing_loops",
+    "endless_loop",
     "function_node",
     "header_span",
     "innermost_loop",
@@ -22,6 +23,7 @@ __all__ = [
     "shared_arrays",
     "shared_declaration",
     "stores_to",
+    "thread_names",
 ]
 
 Loop = ast.For | ast.While
@@ -133,11 +135,21 @@ def k_loop(function: ast.FunctionDef, inputs: tuple[str, ...]) -> Loop | None:
     """The loop that walks the summed dimension: the outermost one around a load of an input."""
     parents = parents_of(function)
     for array in inputs:
-        for load in loads_of(function, array):
+        for load in (*loads_of(function, array), *_passed_on(function, array)):
             loops = list(enclosing_loops(load, parents))
             if loops:
                 return loops[-1]
     return None
+
+
+def _passed_on(function: ast.FunctionDef, array: str) -> list[ast.Call]:
+    """The calls that an array is an argument of: a device function loads from it."""
+    return [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        and any(isinstance(one, ast.Name) and one.id == array for one in node.args)
+    ]
 
 
 def innermost_loop(loop: Loop) -> Loop:
@@ -146,8 +158,34 @@ def innermost_loop(loop: Loop) -> Loop:
     return inner[-1]
 
 
+def endless_loop(function: ast.FunctionDef) -> ast.While | None:
+    """The first ``while`` loop that changes no name of its own test."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.While):
+            tested = {one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)}
+            stored = {
+                one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+            }
+            leaves = any(isinstance(one, ast.Break | ast.Return) for one in ast.walk(node))
+            reads = any(isinstance(one, ast.Subscript) for one in ast.walk(node.test))
+            if not tested & stored and not leaves and not reads:
+                return node
+    return None
+
+
 def header_span(program: Program, loop: Loop) -> Span:
     """``for t in range(...)`` or ``while test``, without the colon."""
     last = loop.iter if isinstance(loop, ast.For) else loop.test
     start, end = program.span(loop), program.span(last)
     return Span(start.line, start.column, end.end_line, end.end_column)
+
+
+def thread_names(functions: list[ast.FunctionDef]) -> tuple[str, ...]:
+    """What the kernel calls ``threadIdx.y`` and ``threadIdx.x``, in that order."""
+    names: dict[str, str] = {}
+    for node in (node for function in functions for node in ast.walk(function)):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr="x" | "y" as axis) as place):
+                if ast.unparse(place).endswith(f"threadIdx.{axis}"):
+                    names[axis] = name
+    return tuple(names.get(axis, "") for axis in "yx")

@@ -120,7 +120,7 @@ def _attempts(
     groups = dict(list(groups.items())[:MOST_CAUSES])
     known = {name: [(one, repairs_for(launcher, one)) for one in group] for name, group in groups.items()}
     for position, options in enumerate(known.values()):
-        yield from (([one], [repair]) for one, repairs in options for repair in repairs)
+        yield from (([_at_place(one, repair)], [repair]) for one, repairs in options for repair in repairs)
         yield from _together(options)
         if position == 0 and any(one in _SHOWS_SWAP for one in groups):
             yield from _swaps(launcher, findings)
@@ -128,6 +128,13 @@ def _attempts(
         yield from _located(launcher, findings[0])
     for first, second in combinations(known, 2):
         yield from _pairs(known[first], known[second])
+
+
+def _at_place(finding: Finding, repair: Repair) -> Finding:
+    """A wrong result at the place of what mends it; the very same finding where it has a place already."""
+    if repair.place is None or finding.name != "wrong-result":
+        return finding
+    return replace(finding, primary=repair.place, secondary=finding.primary)
 
 
 def _together(options: list[tuple[Finding, list[Repair]]]) -> Iterator[tuple[list[Finding], list[Repair]]]:

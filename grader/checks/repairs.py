@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name, function_node, k_loop, parameters
+from grader.checks.places import base_name, function_node, header_span, k_loop, parameters, thread_names
 from grader.checks.rewrite import Edit
 from grader.checks.wrong_result import own_name
 from grader.records import Finding, Slot, Span
@@ -21,13 +21,15 @@ MOST_PLACES = 4
 class Repair:
     """One change. ``line`` is where it is made: for a barrier, the line after which it goes.
 
-    ``text`` is what stands there then, for changes that a line number does not tell.
+    ``text`` is what stands there then, for changes that a line number does not tell. ``place`` is that of
+    the cause, for findings that have none of their own.
     """
 
     code: str
     line: int | None
     apply: Callable[[Edit], bool]
     text: str = ""
+    place: Span | None = None
 
 
 def repairs_for(launcher: Launcher, finding: Finding) -> list[Repair]:
@@ -70,7 +72,16 @@ def index_swaps(launcher: Launcher) -> Iterator[tuple[Repair, Finding]]:
     outputs = {own_name(launcher, name) for name in launcher.kernel.outputs}
     inputs = set(parameters(function)) - outputs
     nodes = [one for one in ast.walk(function) if isinstance(one, ast.Subscript) and _has_two_indices(one)]
-    nodes.sort(key=lambda one: (base_name(one) not in outputs, base_name(one) not in inputs, one.lineno))
+    usual = thread_names([function])
+    nodes.sort(
+        key=lambda one: (
+            base_name(one) not in outputs,
+            base_name(one) not in inputs,
+            # A slot named by y and then x is as it should be: the other access has them exchanged.
+            _indices_of(one) == usual,
+            one.lineno,
+        )
+    )
     for node in nodes:
         span, array = program.span(node), base_name(node) or ""
         rule = "result" if array in outputs else "operand" if array in inputs else "tile"
@@ -82,6 +93,10 @@ def index_swaps(launcher: Launcher) -> Iterator[tuple[Repair, Finding]]:
         slot = Slot(array, "shared" if rule == "tile" else "global", ())
         found = Finding("transposed-result", "error", span, slot=slot, facts={"rule": rule, "array": array})
         yield Repair("swap-indices", span.line, swap), found
+
+
+def _indices_of(node: ast.Subscript) -> tuple[str, ...]:
+    return tuple(ast.unparse(one) for one in node.slice.elts) if isinstance(node.slice, ast.Tuple) else ()
 
 
 def _has_two_indices(node: ast.Subscript) -> bool:
@@ -172,7 +187,7 @@ def _tile_counts(launcher: Launcher) -> Iterator[Repair]:
         rounds = _ceiling(ast.Name(depth, ast.Load()), ast.Name("TILE", ast.Load()))
         return edit.replace(old, ast.Call(ast.Name("range", ast.Load()), [rounds], []))
 
-    yield Repair("tile-count", loop.lineno, apply)
+    yield Repair("tile-count", loop.lineno, apply, place=header_span(launcher.program, loop))
 
 
 def _grid_swap(launcher: Launcher) -> Iterator[Repair]:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from grader.checks.index_suspects import index_suspects
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name, device_functions, function_node, shared_arrays
+from grader.checks.places import base_name, device_functions, function_node, shared_arrays, thread_names
 from grader.checks.rewrite import Edit
 from grader.checks.spots import Spot, spot
+from grader.checks.wrong_result import own_name
 from grader.records import Span
 
 __all__ = ["Suspect", "suspects"]
@@ -81,14 +82,53 @@ def _sums(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot
             if not isinstance(node, ast.AugAssign | ast.Assign):
                 continue
             factors = _factors(node.value, shared)
-            if len({base_name(one) for one in factors}) != 2:
+            if len(factors) == 1:
+                yield from _second_factors(functions, node, factors[0], shared)
+            if len(factors) != 2:
                 continue
-            target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
             product = f"{ast.unparse(factors[0])} * {ast.unparse(factors[-1])}"
-            code = f"{ast.unparse(target)} += {product}"
+            code = f"{_target(node)} += {product}"
             if code != ast.unparse(node):
                 yield spot("sum", node, code)
         yield from _doubled(function, shared)
+
+
+def _second_factors(
+    functions: list[ast.FunctionDef], node: ast.AugAssign | ast.Assign, first: ast.Subscript, shared: frozenset[str]
+) -> Iterator[Spot]:
+    """The product of one tile with itself, as that with each other tile, indexed by k and a thread's x or y."""
+    own = ast.unparse(first)
+    names = [one.id for one in ast.walk(first.slice) if isinstance(one, ast.Name) and not one.id.isupper()]
+    others = [*names, *thread_names(functions)]
+    for array in sorted(shared - {base_name(first)}):
+        for old in dict.fromkeys(names):
+            for new in dict.fromkeys(others):
+                swapped = own.replace(base_name(first) or "", array, 1)
+                exchanged = _renamed(swapped, {old: new, new: old}) if new in names else None
+                for code in filter(None, (exchanged, _renamed(swapped, {old: new}), swapped)):
+                    for final in (code, _reversed(code)):
+                        yield spot("sum", node, f"{_target(node)} += {own} * {final}")
+
+
+def _target(node: ast.AugAssign | ast.Assign) -> str:
+    return ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])
+
+
+def _renamed(code: str, names: Mapping[str, str]) -> str:
+    tree = ast.parse(code, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+    return ast.unparse(tree)
+
+
+def _reversed(code: str) -> str:
+    """The last two indices exchanged."""
+    tree = ast.parse(code, mode="eval")
+    index = tree.body.slice if isinstance(tree.body, ast.Subscript) else None
+    if isinstance(index, ast.Tuple):
+        index.elts[-2:] = index.elts[-2:][::-1]
+    return ast.unparse(tree)
 
 
 def _factors(value: ast.expr, shared: frozenset[str]) -> list[ast.Subscript]:
@@ -184,11 +224,17 @@ def _ranges(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Sp
     width = _width(launcher, functions[0])
     if width is None:
         return
+    depth = own_name(launcher, "K") if "K" in launcher.kernel.args else None
     for function in functions:
         for node in ast.walk(function):
             match node:
                 case ast.For(iter=ast.Call(func=ast.Name(id="range")) as call) if not _nested(node):
                     yield spot("range", call, f"range({width})")
+                case ast.For(iter=ast.Call(func=ast.Name(id="range")) as call) if depth is not None:
+                    yield spot("range", call, f"range(0, {depth}, {width})")
+                    yield spot("range", call, f"range(({depth} + {width} - 1) // {width})")
+                case ast.While(test=ast.Compare(left=ast.Name() as left) as test) if _nested(node) and depth:
+                    yield spot("range", test, f"{left.id} < {depth}")
                 case ast.While(test=ast.Compare(left=left) as test) if not _nested(node):
                     yield spot("range", test, f"{ast.unparse(left)} < {width}")
                 case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()) if name != width:
@@ -206,15 +252,23 @@ def _plain(node: ast.expr) -> bool:
     return not any(isinstance(one, ast.Subscript | ast.Call) for one in ast.walk(node))
 
 
+def _factories(launcher: Launcher, kernel: ast.FunctionDef) -> list[ast.FunctionDef]:
+    """The functions that the kernel is defined in."""
+    functions = [one for one in launcher.program.tree.body if isinstance(one, ast.FunctionDef)]
+    return [one for one in functions if one is not kernel and kernel in ast.walk(one)]
+
+
 def _width(launcher: Launcher, kernel: ast.FunctionDef) -> str | None:
     """The name of the tile's width, as the kernel writes it in a shared array's shape."""
     for node in ast.walk(kernel):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="shared"), attr="array"), args=[shape, *_]):
-                names = [one.id for one in ast.walk(shape) if isinstance(one, ast.Name)]
-                known = [one for one in names if one in launcher.constants]
-                if known or names:
-                    return (known or names)[-1] if len(set(names)) == 1 else (known[0] if known else None)
+                names = {one.id for one in ast.walk(shape) if isinstance(one, ast.Name)}
+                known = sorted(names & set(launcher.constants))
+                # A factory has its own name for the width; a flat array's length is another matter.
+                outer = {arg.arg for one in _factories(launcher, kernel) for arg in one.args.args}
+                if known or names & outer:
+                    return known[0] if known else min(names & outer)
     return "TILE" if "TILE" in launcher.constants else None
 
 

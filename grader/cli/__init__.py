@@ -19,6 +19,7 @@ _COMMANDS = {
     "init": "lay out a folder with all exercises",
     "worksheet": "write a student's own sheet, with numbers drawn for them",
     "sanitize": "run any kernel without a GPU and explain its hazards",
+    "review": "walk the review checklist over a kernel, each item measured",
     "model": "predict time and limits of kernels on a device",
     "roofline": "place the course's kernels, or yours, under a device's roofs",
     "batch": "grade a class: JUnit XML, gradebook files, feedback, the class at a glance",

@@ -54,7 +54,8 @@ def _not_guarded_later(cause: Finding, effect: Finding) -> bool:
 
 def _same_access(cause: Finding, effect: Finding) -> bool:
     lines = {span_line(effect.primary), span_line(effect.secondary)}
-    return _one_array(cause, effect) and span_line(cause.primary) in lines
+    # One finding stands for all arrays of a line, so that the array's name tells nothing here.
+    return span_line(cause.primary) in lines
 
 
 def _same_guard(cause: Finding, effect: Finding) -> bool:
@@ -157,6 +158,12 @@ CONSEQUENCES: tuple[Consequence, ...] = (
         _RACES,
         "an address past the end of a row is another thread's place in the next",
         _same_access,
+    ),
+    Consequence(
+        _names("out-of-bounds-write"),
+        _UNFILLED,
+        "a value that went past the end of the tile is missing in its slot",
+        _one_array,
     ),
     Consequence(
         _names("out-of-bounds-write"),

@@ -38,7 +38,9 @@ def _shown_shapes(shapes: Sequence[ShapeResult], style: Style) -> list[str]:
     rows = []
     for shape, text in zip(shapes, texts):
         wrong = f"   {shape.wrong:,} of {counted(shape.elements, 'element')} wrong" if shape.wrong else ""
-        verdict = style.paint("pass", "right") if shape.passed else style.paint("fail", "WRONG")
+        # A shape may fail with a right result: another order of the threads could have upset it.
+        fault = "WRONG" if shape.wrong or not shape.elements else "HAZARD"
+        verdict = style.paint("pass", "right") if shape.passed else style.paint("fail", fault)
         rows.append(f"{_MARGIN}{pad(text, width)}   {verdict}{wrong}")
     return rows
 

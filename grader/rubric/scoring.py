@@ -78,12 +78,12 @@ def _score(name: str, check: Check, shapes: Sequence[ShapeScore], settings: Mapp
             detail = f"{good} of {len(shapes)} shapes right and within bounds"
         case _, TrafficCheck(flop_per_loaded_byte=bound):
             measured = [shape.flop_per_loaded_byte for shape in _judged(shapes, bound)]
-            holds, figure = _compare(bound, measured, settings)
-            good, detail = right * holds, f"{figure} flop per loaded byte"
+            holds, detail = _compare(bound, measured, settings, "flop per loaded byte")
+            good = right * holds
         case _, CoalescingCheck(sectors_per_request=bound):
             measured = [shape.sectors_per_request for shape in _judged(shapes, bound)]
-            holds, figure = _compare(bound, measured, settings)
-            good, detail = right * holds, f"{figure} sectors per load request"
+            holds, detail = _compare(bound, measured, settings, "sectors per load request")
+            good = right * holds
         case _:
             good, detail = right, f"{right} of {len(shapes)} shapes right"
     points = round(check.points * good / len(shapes), 2) if shapes else 0.0
@@ -94,19 +94,21 @@ def _judged(shapes: Sequence[ShapeScore], bound: Bound) -> list[ShapeScore]:
     return [shape for shape in shapes if shape.family == bound.on and shape.right]
 
 
-def _compare(bound: Bound, measured: Sequence[float | None], settings: Mapping[str, int]) -> tuple[bool, str]:
+def _compare(
+    bound: Bound, measured: Sequence[float | None], settings: Mapping[str, int], unit: str
+) -> tuple[bool, str]:
     """Whether the bound holds on every figure, and the worst figure beside the bound.
 
     Without a figure nothing was shown, and the bound does not hold.
     """
     least = bound.at_least is not None
     limit = evaluate(str(bound.at_least if least else bound.at_most), settings)
-    wanted = f"{'at least' if least else 'at most'} {limit:.4g} wanted on {bound.on} shapes"
+    wanted = f"on {bound.on} shapes; {'at least' if least else 'at most'} {limit:.4g} is wanted"
     figures = [figure for figure in measured if figure is not None]
     if not figures or len(figures) < len(measured):
-        return False, f"no figure for ({wanted})"
+        return False, f"no figure in {unit} {wanted}"
     worst = min(figures) if least else max(figures)
-    return (worst >= limit if least else worst <= limit), f"{worst:.4g} ({wanted})"
+    return (worst >= limit if least else worst <= limit), f"{worst:.4g} {unit} {wanted}"
 
 
 def _withheld(result: CheckResult, requires: str) -> CheckResult:

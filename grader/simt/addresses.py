@@ -146,13 +146,21 @@ def _note_negative(mc: Machine, view: View, dims: list[Value], dim: int, site: S
 def _report_bounds(
     mc: Machine, view: View, dims: list[Value], dim: int, site: Site, mask: Bools, kind: int
 ) -> None:
+    """Report an index out of range; shown is one that lands on another element, if there is one.
+
+    Past the end of a row the store or load goes to the next row and does its damage quietly, which
+    is what a reader has to see first.
+    """
     name = "out-of-bounds-read" if kind == READ else "out-of-bounds-write"
+    key = (name, site.ident)
     threads = count(mask, mc.chunk)
-    if mc.ledger.seen(name, site.ident, accesses=threads):
-        return
-    flat = first_thread(mask, mc.chunk)
-    entry = _entry(mc, name, "error", site, view, dims, flat)
-    entry.counts = {"threads": threads, "accesses": threads}
+    known = mc.ledger.entries.get(key)
+    if known is not None:
+        mc.ledger.seen(*key, accesses=threads)
+        if known.facts["inside_allocation"]:
+            return
+    entry = _entry(mc, name, "error", site, view, dims, first_thread(mask, mc.chunk))
+    entry.counts = {"threads": threads, "accesses": threads} if known is None else known.counts
     index = entry.slot.index if entry.slot else ()
     word = sum(i * stride for i, stride in zip(index, view.strides, strict=True))
     start = view.base if isinstance(view.base, int) else view.base.base
@@ -164,7 +172,8 @@ def _report_bounds(
         "inside_allocation": lands,
         "aliases": view.index_of(word) if lands and word >= 0 else None,
     }
-    mc.ledger.add((name, site.ident), entry)
+    if known is None or lands:
+        mc.ledger.entries[key] = entry
 
 
 def _entry(

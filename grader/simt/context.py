@@ -186,11 +186,11 @@ class Context:
         return Interpreter(self.function.scopes)
 
 
-BUILTIN_NAMES = frozenset(
-    ("range", "len", "min", "max", "abs", "int", "float", "bool", "round", "print", "complex", "pow")
-    + ("sum", "tuple", "list", "enumerate", "zip", "divmod", "isinstance", "slice", "all", "any", "map")
-    + ("filter", "sorted", "reversed", "str", "object", "type", "set", "dict", "hash")
+_BUILTINS = (
+    "range len min max abs int float bool round print complex pow sum tuple list enumerate zip divmod",
+    "isinstance slice all any map filter sorted reversed str object type set dict hash",
 )
+BUILTIN_NAMES = frozenset(name for words in _BUILTINS for name in words.split())
 
 
 def constant_typed(context: Context, node: ast.AST, value: Any) -> Typed:

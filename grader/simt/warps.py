@@ -141,14 +141,14 @@ def vote(context: Context, node: ast.Call) -> Typed:
 
 
 def _count(name: str, true: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
-    some = np.asarray(true.any(axis=2, keepdims=True))
-    every = np.asarray((true | ~lanes.active).all(axis=2, keepdims=True))
+    some: npt.NDArray[Any] = np.asarray(true.any(axis=2, keepdims=True))
+    every: npt.NDArray[Any] = np.asarray((true | ~lanes.active).all(axis=2, keepdims=True))
     if name == "any_sync":
         return some
     if name == "all_sync":
         return every
     if name == "eq_sync":
-        return ~some | every
+        return np.logical_or(every, ~some)
     weights = np.left_shift(np.int64(1), np.arange(lanes.width))
     ballot: npt.NDArray[Any] = (true * weights).sum(axis=2, keepdims=True).astype(np.uint32)
     return ballot

@@ -88,6 +88,9 @@ def strengthen(style: Style) -> Iterator[Change]:
             if style.text.has("call_a") and guard == "guard_a":
                 # One function loads both: what is a row of A is a k of B.
                 labels = (*_missing(guard, style.text), *_blocked(guard, style.text))
+            if style.text.has("turn") and guard != "guard_c":
+                # The first tile is loaded elsewhere: its products are there, and those of the others are not.
+                labels = (*_missing(guard, style.text), *_blocked(guard, style.text))
             code = style.text.code(test)
             yield Change(f"{guard} {code} - 1", style.text.put(test, f"{code} - 1"), labels)
             first = f"0 < {code}"

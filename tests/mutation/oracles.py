@@ -114,6 +114,11 @@ def main(processes: int) -> None:
     with ThreadPoolExecutor(processes) as threads:
         for part in threads.map(lambda part: list(simulated(part)), parts):
             _merge(answers, part, "simulator")
+    write(answers)
+
+
+def write(answers: Answers) -> None:
+    """Keep the answers, in the order of the corpus, a line each."""
     ordered = {one.key: answers[one.key] for one in corpus()}
     text = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in ordered.items())
     RECORD.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")

@@ -87,12 +87,11 @@ def _for_two_buffers(style: Style, labels: tuple[Place, ...]) -> tuple[Place, ..
 def products(style: Style) -> Iterator[Change]:
     """The loop over one tile's products."""
     width, line = WIDTH.get(style.name, "TILE"), style.text.lines[style.text.line("dot_loop") - 1]
-    short: tuple[Place, ...] = (("dropped-k-tail", ("dot_loop",)),)
     # Products are missing from every tile, not only the last: either name says so.
-    gaps: tuple[Place, ...] = (*short, ("wrong-result", ("dot_loop",)))
+    gaps: tuple[Place, ...] = (("dropped-k-tail", ("dot_loop",)), ("wrong-result", ("dot_loop",)))
     long: tuple[Place, ...] = (("out-of-bounds-read", ("dot",)),)
     ranges = {
-        f"range({width} - 1)": short,
+        f"range({width} - 1)": gaps,
         f"range({width} // 2)": gaps,
         f"range(1, {width})": gaps,
         f"range(0, {width}, 2)": gaps,
@@ -101,7 +100,7 @@ def products(style: Style) -> Iterator[Change]:
         f"range({width} - 1, 0, -1)": gaps,
         f"range({width} - 1, -1, -1)": HARMLESS,
     }
-    tests = {f"k < {width} - 1": short, f"k <= {width}": long, f"2 * k < {width}": gaps, "k < K": long}
+    tests = {f"k < {width} - 1": gaps, f"k <= {width}": long, f"2 * k < {width}": gaps, "k < K": long}
     loop = f"range({width})"
     for code, labels in (ranges if loop in line else tests).items():
         text = style.text.swap("dot_loop", loop if loop in line else f"k < {width}", code)

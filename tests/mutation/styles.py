@@ -27,6 +27,7 @@ ONE_BARRIER: Mapping[str, tuple[Place, ...]] = {"prologue": (RAW,), "turn": (RAW
 
 #: Code lines of the solutions with their roles; the barriers come in the order filled, consumed.
 _ROLES = {
+    "def tiled_matmul(A, B, C, M, N, K):": "def",
     "As = cuda.shared.array((TILE, TILE), dtype=float32)": "shared_a",
     "Bs = cuda.shared.array((TILE, TILE), dtype=float32)": "shared_b",
     "row = cuda.blockIdx.y * TILE + ty": "row",

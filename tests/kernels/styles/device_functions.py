@@ -13,7 +13,7 @@ def product(As, Bs, ty, tx):
         total += As[ty, k] * Bs[k, tx]  #@ dot
     return total
 @cuda.jit
-def tiled_matmul(A, B, C, M, N, K):
+def tiled_matmul(A, B, C, M, N, K):  #@ def
     As = cuda.shared.array((TILE, TILE), dtype=float32)  #@ shared_a
     Bs = cuda.shared.array((TILE, TILE), dtype=float32)  #@ shared_b
     tx = cuda.threadIdx.x

@@ -2,7 +2,7 @@ from numba import cuda, float32
 TILE = 16
 HALF = TILE // 2
 @cuda.jit
-def tiled_matmul(A, B, C, M, N, K):
+def tiled_matmul(A, B, C, M, N, K):  #@ def
     As = cuda.shared.array((TILE, TILE), dtype=float32)  #@ shared_a
     Bs = cuda.shared.array((TILE, TILE), dtype=float32)  #@ shared_b
     acc = cuda.local.array((2, 2), dtype=float32)

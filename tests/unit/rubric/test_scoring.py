@@ -66,7 +66,7 @@ def test_low_intensity_on_one_aligned_shape_loses_the_traffic_points() -> None:
 def test_without_a_right_aligned_shape_there_is_no_figure_and_no_points() -> None:
     (result,) = score_checks(Checks(traffic=CHECKS.traffic), [shape(family="deep")], SETTINGS)
     assert (result.points, result.passed) == (0, False)
-    assert result.detail == "no figure for (at least 3.8 wanted on aligned shapes) flop per loaded byte"
+    assert result.detail == "no figure in flop per loaded byte on aligned shapes; at least 3.8 is wanted"
 
 
 def test_the_bound_follows_the_students_tile() -> None:
