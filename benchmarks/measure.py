@@ -79,7 +79,9 @@ def machine_product(M: int, N: int, K: int, tile: int, *, detect: bool = True) -
 
     def run() -> None:
         C = np.full((M, N), np.nan, dtype=np.float32)
-        done = launch(text, "tiled_matmul", grid=grid, block=(tile, tile), args=(A, B, C, M, N, K), detect=detect)
+        done = launch(
+            text, "tiled_matmul", grid=grid, block=(tile, tile), args=(A, B, C, M, N, K), detect=detect
+        )
         errors = [finding.name for finding in done.findings if finding.severity == "error"]
         if errors or not done.completed or not np.allclose(C, expected, rtol=1e-4, atol=0):
             raise RuntimeError(f"the machine judged a correct kernel wrong: {errors or 'wrong result'}")

@@ -109,7 +109,9 @@ def _by_names(
 def _barriers(measured: _Measured) -> str:
     assert measured.counters is not None
     count = measured.counters.barriers
-    return f"{count:,} barriers of blocks on the first shape, no race and no barrier that part of a block misses"
+    return (
+        f"{count:,} barriers of blocks on the first shape, no race and no barrier that part of a block misses"
+    )
 
 
 def _shapes(measured: _Measured) -> str:
@@ -154,7 +156,9 @@ def _coalescing(measured: _Measured) -> Item:
 
 def _resources(measured: _Measured) -> Item:
     question = "Registers, shared memory and spills checked?"
-    used = "" if measured.counters is None else f"{measured.counters.shared_bytes_per_block:,} bytes of shared "
+    used = (
+        "" if measured.counters is None else f"{measured.counters.shared_bytes_per_block:,} bytes of shared "
+    )
     said = f"{used}memory a block; " if used else ""
     return Item(question, "NOT JUDGED", f"{said}registers and spills are known to a compiler only")
 

@@ -20,7 +20,22 @@ MAX_ELEMENTS = 1 << 28
 _ARRAY = re.compile(r"(?P<dtype>[a-z]\w*)\[(?P<shape>[\d, ]*)\](?::(?P<fill>\w+))?")
 _TYPED = re.compile(r"(?P<dtype>[a-z]\w*):(?P<value>[-+.\w]+)")
 _DTYPES = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+    [
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ]
 )
 FILLS = ("random", "ones", "zeros", "arange", "nan")
 

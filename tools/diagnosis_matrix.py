@@ -44,9 +44,9 @@ def page(judgements: Sequence[Judgement]) -> str:
     lines = [
         "# Diagnosis matrix",
         "",
-        "Correct kernels in ten styles, each changed in one place by the operators of `tests/mutation/`, graded, "
-        "and set against what is true of them. The true names and lines are written down in the operators; "
-        "whether a mutant is faulty is decided by a reference checker of plain Python, by numba's simulator "
+        "Correct kernels in ten styles, each changed in one place by the operators of `tests/mutation/`, "
+        "graded, and set against what is true of them. The true names and lines are written down in the "
+        "operators; whether a mutant is faulty is decided by a reference checker of plain Python, by numba's simulator "
         "and by runs on an H200, not by the grader. `make matrix` writes this page.",
         "",
         *_table(("what", "count", "share of the faulty"), _totals_rows(figures)),
@@ -57,7 +57,9 @@ def page(judgements: Sequence[Judgement]) -> str:
         "",
         "## By operator",
         "",
-        *_table(("operator", "mutants", "faulty", "found", "named", "line right"), _rows(judgements, "operator")),
+        *_table(
+            ("operator", "mutants", "faulty", "found", "named", "line right"), _rows(judgements, "operator")
+        ),
         "",
         "## True name by given name",
         "",
@@ -103,7 +105,11 @@ def _confusion(faulty: Sequence[Judgement]) -> list[str]:
 
 def _misses(judgements: Sequence[Judgement]) -> list[str]:
     rows = [
-        (one.mutant.key, _true(one), f"{one.grading.name or one.grading.outcome} {one.grading.line or ''}".strip())
+        (
+            one.mutant.key,
+            _true(one),
+            f"{one.grading.name or one.grading.outcome} {one.grading.line or ''}".strip(),
+        )
         for one in judgements
         if one.false_alarm or (one.faulty and not one.line_right)
     ]
@@ -113,7 +119,10 @@ def _misses(judgements: Sequence[Judgement]) -> list[str]:
 def _true(one: Judgement) -> str:
     if not one.faulty:
         return "equivalent"
-    return ", ".join(f"{name} {'/'.join(map(str, sorted(at)))}" for name, at in one.mutant.labels.items()) or "(none)"
+    return (
+        ", ".join(f"{name} {'/'.join(map(str, sorted(at)))}" for name, at in one.mutant.labels.items())
+        or "(none)"
+    )
 
 
 def _equivalents(judgements: Sequence[Judgement]) -> list[str]:
@@ -135,7 +144,8 @@ def main(processes: int) -> None:
     judgements = judged(mutants, grade_all(mutants, processes), answers)
     figures = totals(judgements)
     sample = {
-        one.mutant.key: [one.grading.outcome, one.grading.name, one.grading.line] for one in judgements[::SAMPLE]
+        one.mutant.key: [one.grading.outcome, one.grading.name, one.grading.line]
+        for one in judgements[::SAMPLE]
     }
     JSON.write_text(json.dumps({**figures, "sample": sample}, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page(judgements), encoding="utf-8")

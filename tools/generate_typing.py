@@ -26,8 +26,27 @@ CODES = {
     "complex64": "F",
     "complex128": "D",
 }
-BINARY = "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift lt le gt ge eq ne".split()
-UNARY = "neg pos invert not_".split()
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "and_",
+    "or_",
+    "xor",
+    "lshift",
+    "rshift",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+]
+UNARY = ["neg", "pos", "invert", "not_"]
 
 
 def tables() -> dict[str, dict[str, str]]:

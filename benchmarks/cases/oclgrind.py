@@ -31,7 +31,11 @@ def _product(n: int) -> None:
     size = 4 * n * n
     with tempfile.TemporaryDirectory() as folder:
         lines = [str(HERE / "tiled_kernel.cl"), "tiled", f"{n} {n} 1", "16 16 1"]
-        lines += [f"<size={size} float fill=1>", f"<size={size} float fill=2>", f"<size={size} float fill=0 dump>"]
+        lines += [
+            f"<size={size} float fill=1>",
+            f"<size={size} float fill=2>",
+            f"<size={size} float fill=0 dump>",
+        ]
         lines += [part for _ in range(3) for part in ("<size=4 int>", str(n))]
         job = Path(folder) / "job.sim"
         job.write_text("\n".join(lines) + "\n", encoding="utf-8")

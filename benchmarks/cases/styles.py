@@ -19,7 +19,9 @@ def run(small: bool) -> Result:
 
     def figure(name: str, seconds: float) -> Figure:
         ratio = seconds / tiled
-        return Figure(f"{name} over tiled", ratio, "times", f"at most {TARGET}", None if small else ratio <= TARGET)
+        return Figure(
+            f"{name} over tiled", ratio, "times", f"at most {TARGET}", None if small else ratio <= TARGET
+        )
 
     return Result(
         f"styles of the product at {n}^3",

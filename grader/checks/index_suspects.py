@@ -72,7 +72,9 @@ def _axes(kernel: ast.FunctionDef) -> dict[str, str]:
     found: dict[str, str] = {}
     for node in ast.walk(kernel):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=place, attr="x" | "y" as axis)):
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Attribute(value=place, attr="x" | "y" as axis)
+            ):
                 found[f"{ast.unparse(place)}.{axis}"] = name
     pairs: dict[str, str] = {}
     for key, name in found.items():
@@ -100,8 +102,8 @@ def _mirrored_names(kernel: ast.FunctionDef, axes: Mapping[str, str]) -> dict[st
 
 def _twin_counters(kernel: ast.FunctionDef) -> dict[str, str]:
     pairs: dict[str, str] = {}
-    for outer in ast.walk(kernel):
-        for inner in outer.body if isinstance(outer, ast.For) else ():
+    for outer in (one for one in ast.walk(kernel) if isinstance(one, ast.For)):
+        for inner in outer.body:
             if isinstance(inner, ast.For) and ast.dump(inner.iter) == ast.dump(outer.iter):
                 a, b = ast.unparse(outer.target), ast.unparse(inner.target)
                 pairs |= {a: b, b: a}
@@ -110,20 +112,20 @@ def _twin_counters(kernel: ast.FunctionDef) -> dict[str, str]:
 
 def _computed(value: ast.expr) -> bool:
     """An index: names and arithmetic, with no load and no call but of the grid."""
-    return not any(isinstance(one, ast.Subscript | ast.Call | ast.Compare) for one in ast.walk(value)) and not (
-        isinstance(value, ast.Constant)
-    )
+    return not any(
+        isinstance(one, ast.Subscript | ast.Call | ast.Compare) for one in ast.walk(value)
+    ) and not (isinstance(value, ast.Constant))
 
 
 class _Exchange(ast.NodeTransformer):
     def __init__(self, axes: Mapping[str, str], only: str | None) -> None:
         self.axes, self.only = axes, only
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         named = self.only != "blockIdx"
         return ast.Name(self.axes.get(node.id, node.id) if named else node.id, node.ctx)
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if node.attr in ("x", "y") and (self.only is None or self.only in ast.unparse(node.value)):
             return ast.Attribute(node.value, "y" if node.attr == "x" else "x", node.ctx)
         return node
@@ -137,7 +139,11 @@ def _exchanged(value: ast.expr, axes: Mapping[str, str], only: str | None = None
 def _indices(function: ast.FunctionDef) -> Iterator[tuple[ast.Subscript, ast.expr, ast.expr]]:
     """Each index of the two that a tile or matrix has, and the other one; loads of tiles first."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and base_name(node) is not None:
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Tuple)
+            and base_name(node) is not None
+        ):
             pair = node.slice.elts[-2:]
             if len(pair) == 2:
                 yield node, pair[0], pair[1]
@@ -152,7 +158,9 @@ def _stripped(function: ast.FunctionDef) -> Iterator[Spot]:
                 yield spot("index", index, ast.unparse(left))
     for node in ast.walk(function):
         match node:
-            case ast.Assign(targets=[ast.Name()], value=ast.BinOp(left=left, op=ast.Add() | ast.Sub()) as value):
+            case ast.Assign(
+                targets=[ast.Name()], value=ast.BinOp(left=left, op=ast.Add() | ast.Sub()) as value
+            ):
                 if _computed(value) and isinstance(left, ast.BinOp):
                     yield spot("offset", value, ast.unparse(left))
 

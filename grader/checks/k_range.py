@@ -70,5 +70,6 @@ def counted(
 def _name_by_count(missing: Mask, repeated: Mask) -> str:
     if not missing.any():
         return "repeated-k-tail"
-    # A tail is dropped where the last product is among those missing, and not all of them are.
-    return "dropped-k-tail" if missing[-1] and not missing.all() and not repeated.any() else "wrong-result"
+    # A tail is one run up to the last k; what is missing elsewhere, or everywhere, has another cause.
+    tail = bool(missing[-1]) and not missing.all() and len(ranges(missing)) == 1
+    return "dropped-k-tail" if tail and not repeated.any() else "wrong-result"

@@ -20,6 +20,7 @@ __all__ = [
     "loads_of",
     "parameters",
     "parents_of",
+    "reached_functions",
     "shared_arrays",
     "shared_declaration",
     "stores_to",
@@ -164,7 +165,9 @@ def endless_loop(function: ast.FunctionDef) -> ast.While | None:
         if isinstance(node, ast.While):
             tested = {one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)}
             stored = {
-                one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+                one.id
+                for one in ast.walk(node)
+                if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
             }
             leaves = any(isinstance(one, ast.Break | ast.Return) for one in ast.walk(node))
             reads = any(isinstance(one, ast.Subscript) for one in ast.walk(node.test))
@@ -185,7 +188,27 @@ def thread_names(functions: list[ast.FunctionDef]) -> tuple[str, ...]:
     names: dict[str, str] = {}
     for node in (node for function in functions for node in ast.walk(function)):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr="x" | "y" as axis) as place):
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Attribute(attr="x" | "y" as axis) as place
+            ):
                 if ast.unparse(place).endswith(f"threadIdx.{axis}"):
                     names[axis] = name
     return tuple(names.get(axis, "") for axis in "yx")
+
+
+def reached_functions(tree: ast.Module, roots: tuple[str | None, ...]) -> set[int]:
+    """The module's functions of those names, those that hold one of them, and those that they call."""
+    functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
+    inside = {id(one): list(ast.walk(one)) for one in functions}
+    reached = {
+        id(one)
+        for one in functions
+        if any(isinstance(node, ast.FunctionDef) and node.name in roots for node in inside[id(one)])
+    }
+    frontier = set(reached)
+    while frontier:
+        nodes = [node for one in frontier for node in inside[one]]
+        called = {node.id for node in nodes if isinstance(node, ast.Name)}
+        frontier = {id(one) for one in functions if one.name in called} - reached
+        reached |= frontier
+    return reached

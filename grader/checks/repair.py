@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from math import prod
 
 from grader.checks.evidence import Seen
@@ -25,6 +25,7 @@ __all__ = ["Confirmed", "confirm"]
 
 MOST_LAUNCHES = 160
 MOST_CAUSES = 4
+MOST_SUSPECTS = 80
 
 #: Wrong results that show what is wrong and not where: single edits of the kernel are tried for these.
 _PLACELESS = frozenset(
@@ -153,9 +154,13 @@ def _swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[li
 
 def _located(launcher: Launcher, finding: Finding) -> Iterator[tuple[list[Finding], list[Repair]]]:
     """Each single edit, and the finding at the edit's place."""
-    for one in suspects(launcher, finding.name, misplaced=bool(finding.facts.get("misplaced"))):
+    found = suspects(launcher, finding.name, misplaced=bool(finding.facts.get("misplaced")))
+    for one in islice(found, MOST_SUSPECTS):
         facts = {**finding.facts, "suspect": one.kind, "instead": one.code}
-        placed = replace(finding, primary=one.span, secondary=finding.primary, facts=facts)
+        # One that the machine saw has its two places already: where digits are lost, and why.
+        placed = finding
+        if finding.secondary is None:
+            placed = replace(finding, primary=one.span, secondary=finding.primary, facts=facts)
         yield [placed], [Repair(f"suspect-{one.kind}", one.span.line, one.apply, one.code)]
 
 

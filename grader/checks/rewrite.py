@@ -11,103 +11,14 @@ import copy
 from collections.abc import Iterator
 
 from grader.checks.guards import StoresGuarded, is_barrier, within
-from grader.checks.places import function_node, parents_of
+from grader.checks.tree_copy import Block, TreeCopy
 from grader.records import Span
-from grader.simt import Program
 
 __all__ = ["Edit"]
 
-Block = list[ast.stmt]
 
-
-def _reached(tree: ast.Module, roots: tuple[str | None, ...]) -> set[int]:
-    """The module's functions of those names, those that hold one of them, and those that they call."""
-    functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
-    inside = {id(one): list(ast.walk(one)) for one in functions}
-    reached = {
-        id(one)
-        for one in functions
-        if any(isinstance(node, ast.FunctionDef) and node.name in roots for node in inside[id(one)])
-    }
-    frontier = set(reached)
-    while frontier:
-        nodes = [node for one in frontier for node in inside[one]]
-        called = {node.id for node in nodes if isinstance(node, ast.Name)}
-        frontier = {id(one) for one in functions if one.name in called} - reached
-        reached |= frontier
-    return reached
-
-
-class Edit:
-    """A copy of a program's tree that is being changed: the named functions, the kernel first, and what
-    they call; the rest is shared with the original.
-    """
-
-    def __init__(self, program: Program, *functions: str | None) -> None:
-        kernel = functions[0] or ""
-        self._program = program
-        touched = _reached(program.tree, functions)
-        # What no repair touches, say a main(), is shared with the original and never changed.
-        body = [copy.deepcopy(one) if id(one) in touched else one for one in program.tree.body]
-        self._pairs = [(old, one) for old, one in zip(program.tree.body, body, strict=True) if one is not old]
-        self._own = [one for _, one in self._pairs]
-        self._twins: dict[ast.AST, ast.AST] = {}
-        self.tree = ast.Module(body, program.tree.type_ignores)
-        self.kernel = function_node(Program(program.text, ast.Module(self._own, [])), kernel)
-        self._parents = {child: parent for one in self._own for child, parent in parents_of(one).items()}
-
-    def program(self) -> Program:
-        """The changed program."""
-        for one in self._own:
-            ast.fix_missing_locations(one)
-        return Program(self._program.text, self.tree, self._program.findings)
-
-    def walk(self) -> Iterator[ast.AST]:
-        """Every node that may be changed: the kernel, and the functions of the module beside it."""
-        for one in self._own:
-            yield from ast.walk(one)
-
-    def twin(self, node: ast.AST) -> ast.AST | None:
-        """The copy of a node of the original tree."""
-        if not self._twins:
-            for old, new in self._pairs:
-                self._twins |= dict(zip(ast.walk(old), ast.walk(new), strict=True))
-        return self._twins.get(node)
-
-    def span(self, node: ast.AST) -> Span:
-        """The node's place in the text."""
-        return self._program.span(node)
-
-    # -- finding places ------------------------------------------------------------------------
-
-    def at(self, span: Span | None, *kinds: type[ast.AST]) -> ast.AST | None:
-        """The node of one of the kinds with exactly that span, else the outermost one on its line."""
-        if span is None:
-            return None
-        nodes = [node for node in self.walk() if isinstance(node, kinds) and hasattr(node, "lineno")]
-        exact = next((node for node in nodes if self._program.span(node) == span), None)
-        on_line = [node for node in nodes if getattr(node, "lineno", 0) == span.line]
-        return exact or (on_line[0] if on_line else None)
-
-    def chain(self, node: ast.AST) -> list[ast.AST]:
-        """The node and its ancestors, outermost first."""
-        chain = [node]
-        while chain[-1] in self._parents:
-            chain.append(self._parents[chain[-1]])
-        return chain[::-1]
-
-    def statement(self, node: ast.AST) -> ast.stmt | None:
-        """The innermost statement that holds the node."""
-        return next((one for one in reversed(self.chain(node)) if isinstance(one, ast.stmt)), None)
-
-    def block_of(self, statement: ast.stmt) -> Block | None:
-        """The list of statements that the statement stands in."""
-        parent = self._parents.get(statement)
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and any(one is statement for one in block):
-                return block
-        return None
+class Edit(TreeCopy):
+    """The moves that repairs are made of, on a copy of the tree."""
 
     # -- barriers ------------------------------------------------------------------------------
 
@@ -223,7 +134,11 @@ class Edit:
     def move_before_loops(self, span: Span) -> bool:
         """Move a statement out of the outermost loop around it."""
         statement = self.at(span, ast.stmt)
-        loops = [one for one in self.chain(statement) if isinstance(one, ast.For | ast.While)] if statement else []
+        loops = (
+            [one for one in self.chain(statement) if isinstance(one, ast.For | ast.While)]
+            if statement
+            else []
+        )
         block = self.block_of(statement) if isinstance(statement, ast.stmt) else None
         outside = self.block_of(loops[0]) if loops else None
         if block is None or outside is None or not isinstance(statement, ast.stmt) or len(block) < 2:
@@ -256,18 +171,6 @@ class Edit:
         return True
 
     # -- expressions ---------------------------------------------------------------------------
-
-    def replace(self, old: ast.AST, new: ast.AST) -> bool:
-        """Put one node in another's place."""
-        parent = self._parents.get(old)
-        for name, value in ast.iter_fields(parent) if parent is not None else ():
-            if value is old:
-                setattr(parent, name, new)
-                return True
-            if isinstance(value, list) and any(one is old for one in value):
-                value[next(i for i, one in enumerate(value) if one is old)] = new
-                return True
-        return False
 
     def swap_indices(self, subscript: ast.Subscript) -> bool:
         """``A[i, j]`` becomes ``A[j, i]``."""

@@ -34,6 +34,8 @@ def spot(kind: str, old: ast.expr | ast.stmt, code: str, own: Own | None = None)
         if own is not None:
             return own(edit, edit.span(node))
         new = ast.parse(code).body[0]
-        return edit.replace(node, new.value if isinstance(old, ast.expr) and isinstance(new, ast.Expr) else new)
+        return edit.replace(
+            node, new.value if isinstance(old, ast.expr) and isinstance(new, ast.Expr) else new
+        )
 
     return Spot(kind, old, code, apply)

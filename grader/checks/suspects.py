@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from grader.checks.index_suspects import index_suspects
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name, device_functions, function_node, shared_arrays, thread_names
+from grader.checks.places import base_name, device_functions, function_node
 from grader.checks.rewrite import Edit
 from grader.checks.spots import Spot, spot
+from grader.checks.sum_suspects import sum_suspects
 from grader.checks.wrong_result import own_name
 from grader.records import Span
 
@@ -73,82 +74,6 @@ def _narrow(node: ast.expr) -> bool:
     return name.startswith(("int", "uint", "float16", "bool"))
 
 
-def _sums(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
-    """The statement that adds a product: its operator, and what is multiplied."""
-    del launcher
-    for function in functions:
-        shared = shared_arrays(functions)
-        for node in ast.walk(function):
-            if not isinstance(node, ast.AugAssign | ast.Assign):
-                continue
-            factors = _factors(node.value, shared)
-            if len(factors) == 1:
-                yield from _second_factors(functions, node, factors[0], shared)
-            if len(factors) != 2:
-                continue
-            product = f"{ast.unparse(factors[0])} * {ast.unparse(factors[-1])}"
-            code = f"{_target(node)} += {product}"
-            if code != ast.unparse(node):
-                yield spot("sum", node, code)
-        yield from _doubled(function, shared)
-
-
-def _second_factors(
-    functions: list[ast.FunctionDef], node: ast.AugAssign | ast.Assign, first: ast.Subscript, shared: frozenset[str]
-) -> Iterator[Spot]:
-    """The product of one tile with itself, as that with each other tile, indexed by k and a thread's x or y."""
-    own = ast.unparse(first)
-    names = [one.id for one in ast.walk(first.slice) if isinstance(one, ast.Name) and not one.id.isupper()]
-    others = [*names, *thread_names(functions)]
-    for array in sorted(shared - {base_name(first)}):
-        for old in dict.fromkeys(names):
-            for new in dict.fromkeys(others):
-                swapped = own.replace(base_name(first) or "", array, 1)
-                exchanged = _renamed(swapped, {old: new, new: old}) if new in names else None
-                for code in filter(None, (exchanged, _renamed(swapped, {old: new}), swapped)):
-                    for final in (code, _reversed(code)):
-                        yield spot("sum", node, f"{_target(node)} += {own} * {final}")
-
-
-def _target(node: ast.AugAssign | ast.Assign) -> str:
-    return ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])
-
-
-def _renamed(code: str, names: Mapping[str, str]) -> str:
-    tree = ast.parse(code, mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = names.get(node.id, node.id)
-    return ast.unparse(tree)
-
-
-def _reversed(code: str) -> str:
-    """The last two indices exchanged."""
-    tree = ast.parse(code, mode="eval")
-    index = tree.body.slice if isinstance(tree.body, ast.Subscript) else None
-    if isinstance(index, ast.Tuple):
-        index.elts[-2:] = index.elts[-2:][::-1]
-    return ast.unparse(tree)
-
-
-def _factors(value: ast.expr, shared: frozenset[str]) -> list[ast.Subscript]:
-    found = [one for one in ast.walk(value) if isinstance(one, ast.Subscript) and base_name(one) in shared]
-    unique = {ast.unparse(one): one for one in found}
-    ordered = sorted(unique.values(), key=lambda one: (one.lineno, one.col_offset))
-    first = ordered[:1]
-    return first + [one for one in ordered if base_name(one) != base_name(ordered[0])][:1]
-
-
-def _doubled(function: ast.FunctionDef, shared: frozenset[str]) -> Iterator[Spot]:
-    """A product that two statements in a row add."""
-    for node in ast.walk(function):
-        body = getattr(node, "body", None)
-        for first, second in zip(body, body[1:], strict=False) if isinstance(body, list) else ():
-            if isinstance(second, ast.AugAssign) and ast.dump(first) == ast.dump(second):
-                if _factors(second.value, shared):
-                    yield spot("sum", second, "pass")
-
-
 def _starts(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
     """What a sum or a counter starts from, and where."""
     del launcher
@@ -165,7 +90,9 @@ def _starts(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Sp
             if name not in added or name in {arg.arg for arg in function.args.args}:
                 continue
             zero = _is_zero(node.value)
-            if not zero and not any(isinstance(one, ast.Subscript | ast.BinOp) for one in ast.walk(node.value)):
+            if not zero and not any(
+                isinstance(one, ast.Subscript | ast.BinOp) for one in ast.walk(node.value)
+            ):
                 yield spot("start", node.value, "0" if isinstance(node.value, ast.Constant) else "0.0")
             if zero and isinstance(node.targets[0], ast.Name):
                 yield spot("once", node, "", lambda edit, span: edit.move_before_loops(span))
@@ -183,8 +110,12 @@ def _outputs(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[S
     parameters = {arg.arg for arg in kernel.args.args}
     for node in ast.walk(kernel):
         match node:
-            case ast.Assign(targets=[ast.Subscript() as target], value=value) if base_name(target) in parameters:
-                values = {ast.unparse(one) for one in ast.walk(value) if isinstance(one, ast.Name | ast.Subscript)}
+            case ast.Assign(targets=[ast.Subscript() as target], value=value) if (
+                base_name(target) in parameters
+            ):
+                values = {
+                    ast.unparse(one) for one in ast.walk(value) if isinstance(one, ast.Name | ast.Subscript)
+                }
                 sums = {one for one in values if "[" in one} or values
                 if len(sums) == 1 and not isinstance(value, ast.Name | ast.Subscript):
                     yield spot("output", value, sums.pop())
@@ -198,7 +129,11 @@ def _guards(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Sp
         own = arrays | {arg.arg for arg in function.args.args}
         for node in ast.walk(function):
             if isinstance(node, ast.If | ast.IfExp) and (access := _guarded(node, own)) is not None:
-                yield spot("guard", node.test, "", lambda edit, span, access=access: edit.guard_exactly(span, access))
+                yield spot("guard", node.test, "", _exactly(access))
+
+
+def _exactly(access: ast.Subscript) -> Callable[[Edit, Span], bool]:
+    return lambda edit, span: edit.guard_exactly(span, access)
 
 
 def _guarded(node: ast.If | ast.IfExp, arrays: set[str]) -> ast.Subscript | None:
@@ -233,8 +168,10 @@ def _ranges(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Sp
                 case ast.For(iter=ast.Call(func=ast.Name(id="range")) as call) if depth is not None:
                     yield spot("range", call, f"range(0, {depth}, {width})")
                     yield spot("range", call, f"range(({depth} + {width} - 1) // {width})")
-                case ast.While(test=ast.Compare(left=ast.Name() as left) as test) if _nested(node) and depth:
-                    yield spot("range", test, f"{left.id} < {depth}")
+                case ast.While(test=ast.Compare(left=left) as test) if _nested(node) and depth:
+                    counter = next((one.id for one in ast.walk(left) if isinstance(one, ast.Name)), None)
+                    if counter is not None:
+                        yield spot("range", test, f"{counter} < {depth}")
                 case ast.While(test=ast.Compare(left=left) as test) if not _nested(node):
                     yield spot("range", test, f"{ast.unparse(left)} < {width}")
                 case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()) if name != width:
@@ -262,7 +199,9 @@ def _width(launcher: Launcher, kernel: ast.FunctionDef) -> str | None:
     """The name of the tile's width, as the kernel writes it in a shared array's shape."""
     for node in ast.walk(kernel):
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="shared"), attr="array"), args=[shape, *_]):
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(attr="shared"), attr="array"), args=[shape, *_]
+            ):
                 names = {one.id for one in ast.walk(shape) if isinstance(one, ast.Name)}
                 known = sorted(names & set(launcher.constants))
                 # A factory has its own name for the width; a flat array's length is another matter.
@@ -276,9 +215,9 @@ _Kind = Callable[[Launcher, list[ast.FunctionDef]], Iterator[Spot]]
 
 #: Which edits may mend what, the likeliest first.
 _KINDS: Mapping[str, tuple[_Kind, ...]] = {
-    "precision-loss": (_conversions, _sums),
+    "precision-loss": (_conversions, sum_suspects),
     "unwritten-output": (_guards, index_suspects),
-    "dropped-k-tail": (_ranges, _guards, _starts, index_suspects, _sums),
-    "repeated-k-tail": (_sums, _outputs, _ranges, _starts, index_suspects),
-    "wrong-result": (_sums, _starts, _outputs, _guards, _ranges, index_suspects, _conversions),
+    "dropped-k-tail": (_ranges, _guards, _starts, index_suspects, sum_suspects),
+    "repeated-k-tail": (sum_suspects, _outputs, _ranges, _starts, index_suspects),
+    "wrong-result": (sum_suspects, _starts, _outputs, _guards, _ranges, index_suspects, _conversions),
 }

@@ -172,15 +172,15 @@ def _place(launcher: Launcher, name: str, array: str, facts: Mapping[str, Fact])
     function = function_node(program, launcher.kernel.name)
     if function is None:
         return None
-    if name in K_RANGE:
+    runs = facts.get("missing")
+    # Where several runs of k are missing, some are missing from every tile: the fault is further in.
+    inner = isinstance(runs, tuple) and len(runs) > 1 and not facts.get("repeated")
+    if name in K_RANGE or inner:
         inputs = tuple(
             own_name(launcher, one)
             for one, arg in launcher.kernel.args.items()
             if arg.role == "array" and not arg.out
         )
-        runs = facts.get("missing")
-        # Where several runs of k are missing, some are missing from every tile: the fault is further in.
-        inner = isinstance(runs, tuple) and len(runs) > 1
         loop = k_loop(function, inputs)
         if loop is not None:
             return header_span(program, innermost_loop(loop) if inner else loop)

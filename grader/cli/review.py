@@ -45,7 +45,9 @@ def command(file: Path, exercise: str | None) -> int:
         more = f"  [{item.diagnosis}]" if item.diagnosis else ""
         lines += [f"{item.verdict:<{WIDTH}}  {item.question}", f"{'':<{WIDTH}}  {place}{item.measured}{more}"]
     if all(item.verdict == "NOT JUDGED" for item in items):
-        streams.write(f"nothing could be judged; see: grader check {rubric.exercise} --file {file}\n", colour=False)
+        streams.write(
+            f"nothing could be judged; see: grader check {rubric.exercise} --file {file}\n", colour=False
+        )
         return 3
     streams.write("\n".join(lines) + "\n", colour=False)
     return 1 if any(item.verdict == "FAIL" for item in items) else 0

@@ -24,7 +24,9 @@ Format = Literal["terminal", "json", "sarif"]
 @click.option("--kernel", help="The kernel's name; not needed where the file has one only.")
 @click.option("--grid", required=True, metavar="X[,Y[,Z]]", help="Blocks of the grid.")
 @click.option("--block", required=True, metavar="X[,Y[,Z]]", help="Threads of a block.")
-@click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A=float32[100,130]:random, M=100 ...")
+@click.option(
+    "--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A=float32[100,130]:random, M=100 ..."
+)
 @click.option("--shared-bytes", type=click.IntRange(0), default=0, help="Dynamic shared memory.")
 @click.option("--device", default="h100", show_default=True, help="Whose limits a launch must respect.")
 @click.option("--trace-thread", metavar="BLOCK:THREAD", help="Print all that a thread ran, say 0,0:3,1.")

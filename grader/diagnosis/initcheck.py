@@ -199,22 +199,29 @@ def _unwritten_output(evidence: Evidence) -> Wording:
     unwritten, elements = evidence.count("unwritten"), evidence.count("elements")
     how_many = part(unwritten, elements, "element") if unwritten is not None else "some elements"
     first = f", the first is {evidence.slot()}" if evidence.slot() else ""
-    guard = source.guard(evidence.lines, evidence.finding.primary)
+    # Where one changed line mends it the finding is at that line, and the store is the other place.
+    traced = bool(evidence.text("suspect"))
+    store = evidence.finding.secondary if traced else evidence.finding.primary
+    at_store = evidence.on_other_line() if traced else evidence.on_line()
+    guard = source.guard(evidence.lines, store)
+    elsewhere = traced and guard is not None and guard.lineno != evidence.line
     test = quote(source.node_text(evidence.lines, guard.test)) if guard is not None else ""
     return Wording(
         headline=f"no thread stores {how_many} of {array}{first}",
-        primary="this store never reaches them",
-        secondary="",
+        primary="changed here alone, every element is stored" if traced else "this store never reaches them",
+        secondary="this store never reaches them" if traced else "",
         seen=(evidence.at_shape(), f"{how_many} of {array} never stored{first}"),
         because="an element that no thread stores keeps what the memory held before the launch",
         hints=(
             f"which thread should store {evidence.slot() or 'the first missing element'}?",
-            f"the store{evidence.on_line()} runs only where {test} is true"
+            f"what does{evidence.on_line(' line ')} give that thread?"
+            if elsewhere
+            else f"the store{at_store} runs only where {test} is true"
             if test
             else "follow that thread from the top of the kernel to the store",
             f"correct {test} on line {guard.lineno} so that it holds for every element of {array}"
-            if guard is not None
-            else f"let every element of {array} have a thread that reaches the store{evidence.on_line()}",
+            if guard is not None and not elsewhere
+            else f"let every element of {array} have a thread that reaches the store{at_store}",
         ),
         picture=picture.bar(
             elements - unwritten if elements is not None and unwritten is not None else None,

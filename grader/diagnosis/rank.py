@@ -55,7 +55,7 @@ def _not_guarded_later(cause: Finding, effect: Finding) -> bool:
 def _same_access(cause: Finding, effect: Finding) -> bool:
     lines = {span_line(effect.primary), span_line(effect.secondary)}
     # One finding stands for all arrays of a line, so that the array's name tells nothing here.
-    return span_line(cause.primary) in lines
+    return cause.primary is not None and span_line(cause.primary) in lines
 
 
 def _same_guard(cause: Finding, effect: Finding) -> bool:

@@ -186,20 +186,28 @@ def _wrong_result(evidence: Evidence) -> Wording:
     many, wrong = _how_many(evidence)
     (pattern, cure), products = PATTERNS.get(evidence.text("rule"), ("", "")), _products(evidence)
     error, tolerance = evidence.number("relative_error"), evidence.number("tolerance")
+    traced = bool(evidence.text("suspect"))
     judged = f"relative error {error:.1e}" if error is not None else ""
     allowed = f"allowed {tolerance:.1e}" if tolerance is not None else ""
     return Wording(
         headline=pattern or f"{many} of {out} {'is' if wrong == 1 else 'are'} wrong" + products,
-        primary="the wrong values are stored here",
+        primary="changed here alone, every shape is right" if traced else "the wrong values are stored here",
+        secondary="the wrong values are stored here" if traced else "",
         seen=(_wrong(evidence), _values(evidence), grammar.sentence(judged, allowed)),
-        because="so much the values show; which line is the cause they do not show"
+        because="an element is the sum of one product for each k below K, of its own row and its own column"
+        if traced
+        else "so much the values show; which line is the cause they do not show"
         if pattern or products
         else "no known pattern fits the wrong values: they are neither a sum cut short, nor a transpose, "
         "nor exchanged factors, nor one added to the old output. The cause is not known",
         hints=(
             f"can you work out {element} by hand and compare?",
-            "take the smallest failing shape, and follow the thread that owns that element",
-            cure
+            f"what does{evidence.on_line(' line ')} give the thread that owns that element?"
+            if traced
+            else "take the smallest failing shape, and follow the thread that owns that element",
+            cure or f"change{evidence.on_line(' line ')}"
+            if traced
+            else cure
             or f"check the indices of every load and store that lead to {element}"
             f"{evidence.on_line(', stored on line ')}",
         ),

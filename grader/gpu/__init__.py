@@ -1,0 +1,1 @@
+"""Whatever needs numba itself: the one place that imports it, and where submitted code may run, sandboxed."""

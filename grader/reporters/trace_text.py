@@ -14,13 +14,17 @@ class Traced(Protocol):
     """One statement that the thread ran."""
 
     @property
-    def span(self) -> Span: ...
+    def span(self) -> Span:
+        """Where it stands."""
     @property
-    def loaded(self) -> Pairs: ...
+    def loaded(self) -> Pairs:
+        """What it loaded."""
     @property
-    def stored(self) -> Pairs: ...
+    def stored(self) -> Pairs:
+        """What it stored."""
     @property
-    def sets(self) -> Pairs: ...
+    def sets(self) -> Pairs:
+        """The variables that it set."""
 
 
 def render(lines: Sequence[Traced], source: Sequence[str], thread: Thread) -> str:

@@ -1,4 +1,4 @@
-"""Blocks that hand values over: store, ``threadfence``, an atomic; in the other block an atomic, then the load.
+"""Blocks that hand values over: store, fence, atomic; in the other block the atomic, then the load.
 
 The last block to count itself done may read what the others stored before their fence. The order
 comes from the atomic's own value, which no schedule-free rule sees, so a conflict between blocks in

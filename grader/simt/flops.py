@@ -68,7 +68,7 @@ def _bump(counts: dict[str, int], name: str) -> None:
 
 
 def _width(node: ast.expr, context: Context) -> str:
-    """ "f" for float32, "d" for float64, "" for what is no float."""
+    """Give "f" for float32, "d" for float64, "" for what is no float."""
     match node:
         case ast.BinOp():
             sides = {_width(node.left, context), _width(node.right, context)}

@@ -177,7 +177,7 @@ def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], settin
 
 
 def _check_writable(compiled: Compiled, args: Sequence[Any]) -> None:
-    """numba compiles a store into a read-only array to an error."""
+    """Refuse a store into a read-only array, as numba refuses to compile it."""
     kernel = compiled.kernel
     for position, arg in enumerate(args):
         stored = position in kernel.stores or ANY_ARRAY in kernel.stores

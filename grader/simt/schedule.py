@@ -27,7 +27,7 @@ MAX_THREADS = 65_536
 Order = Callable[[int], Sequence[int]]
 
 ORDERS: Mapping[str, Order] = {
-    "ascending": lambda warps: range(warps),
+    "ascending": range,
     "descending": lambda warps: range(warps - 1, -1, -1),
     "middle-first": lambda warps: [*range(warps // 2, warps), *range(warps // 2)],
 }
@@ -70,7 +70,8 @@ class WarpChunk(Chunk):
         return Thread(self.start, (lane % bx, lane // bx % by, lane // (bx * by)))
 
     @property
-    def lane_number(self) -> Whole:  # type: ignore[override]
+    def lane_number(self) -> Whole:
+        """The linear number of a thread within its block."""
         return Affine(self.first, (1,), self.extents) if self.threads > 1 else self.first
 
 

@@ -45,9 +45,11 @@ class ThreadTrace(Observer):
         self._loaded, self._stored = [], []
 
     def load(self, event: AccessEvent) -> None:
+        """Keep what the thread loaded for the statement that ends next."""
         self._access(event, self._loaded)
 
     def store(self, event: AccessEvent) -> None:
+        """Keep what the thread stored for the statement that ends next."""
         self._access(event, self._stored)
 
     def _access(self, event: AccessEvent, into: list[tuple[str, Any]]) -> None:
@@ -62,6 +64,7 @@ class ThreadTrace(Observer):
         """A barrier shows as the statement that it is."""
 
     def statement(self, event: StatementEvent) -> None:
+        """Write down a statement that the thread ran."""
         if not self._runs(event.active, event.chunk) or len(self.lines) >= MAX_LINES:
             return
         sets = tuple((name, plain(_of(event.chunk, value, self.flat))) for name, value in event.sets)

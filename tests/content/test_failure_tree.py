@@ -16,7 +16,11 @@ from tests.content.variants import EXERCISES, ROOT, Variant, variants
 #: What is seen, the variant that shows it, and the name that it gets.
 LEAVES = (
     ("wrong now and then: no barrier after the load", "missing_first_barrier", "shared-read-before-barrier"),
-    ("wrong now and then: no barrier after the sum", "missing_second_barrier", "shared-overwrite-before-barrier"),
+    (
+        "wrong now and then: no barrier after the sum",
+        "missing_second_barrier",
+        "shared-overwrite-before-barrier",
+    ),
     ("wrong now and then: a barrier in divergent code", "barrier_in_row_guard", "divergent-barrier"),
     ("wrong on some shapes: slots without a zero", "no_zero_fill", "stale-shared-read"),
     ("wrong on some shapes: a store without its guard", "missing_store_guard", "out-of-bounds-write"),
@@ -24,7 +28,11 @@ LEAVES = (
     ("wrong by a thousandth", "half_precision_tile", "precision-loss"),
     ("right and no faster: loads down a column", "uncoalesced_a_load", "uncoalesced-access"),
     ("guarded load, no zero, K ragged: every element wrong", "no_zero_fill_a", "uninitialised-shared-read"),
-    ("no store guard: the next row is hit before the memory ends", "store_guard_row_only", "out-of-bounds-write"),
+    (
+        "no store guard: the next row is hit before the memory ends",
+        "store_guard_row_only",
+        "out-of-bounds-write",
+    ),
 )
 #: What only a compiled kernel can show.
 COMPILED = ("register-spill", "low-occupancy")

@@ -50,9 +50,9 @@ def move(style: Style) -> Iterator[Change]:
 
 def condition(style: Style) -> Iterator[Change]:
     for role, missing in style.orders.items():
-        for test in DIVERGENT:
-            if style.name == "register_block" and test in ("row < M", "col < N"):
-                test = {"row < M": "top + ty < M", "col < N": "left + tx < N"}[test]
+        for plain in DIVERGENT:
+            own = {"row < M": "top + ty < M", "col < N": "left + tx < N"}
+            test = own.get(plain, plain) if style.name == "register_block" else plain
             yield Change(f"{role} if {test}", _under(style, role, test), (("divergent-barrier", (role,)),))
         for test in UNIFORM:
             yield Change(f"{role} if {test}", _under(style, role, test), missing)

@@ -56,7 +56,7 @@ THINNED = 3
 
 @cache
 def corpus() -> tuple[Mutant, ...]:
-    """The mutants that are graded and judged: all of the first solution, a regular third of the other styles."""
+    """The mutants that are judged: all of the first solution, a regular third of the other styles."""
     kept: list[Mutant] = []
     for number, style in enumerate(styles()):
         groups: dict[str, list[Mutant]] = {}

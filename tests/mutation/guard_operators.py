@@ -154,7 +154,7 @@ def _without(text: Text, role: str) -> Text:
 
 
 def other_else(style: Style) -> Iterator[Change]:
-    """One in place of zero: harmless in one tile, as the other tile's zero still makes the product nothing."""
+    """One in place of zero: harmless in one tile, as the other's zero makes the product nothing."""
     for role in ("zero_a", "zero_b"):
         if not style.text.has(role):
             continue

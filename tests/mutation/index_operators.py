@@ -74,7 +74,9 @@ def shift(style: Style) -> Iterator[Change]:
     for role, array, kind, node in _sites(style):
         for axis, one in enumerate(_pair(node)):
             code = style.text.code(one)
-            up = {"fill": "out-of-bounds-write", "output": "out-of-bounds-write"}.get(kind, "out-of-bounds-read")
+            up = {"fill": "out-of-bounds-write", "output": "out-of-bounds-write"}.get(
+                kind, "out-of-bounds-read"
+            )
             labels: tuple[Place, ...] = ((up, (role,)),)
             if kind == "fill":
                 labels = (*labels, ("shared-write-conflict", (role, _ZERO[role])))

@@ -80,7 +80,10 @@ def grade_all(mutants: Iterable[Mutant], processes: int) -> Iterator[Grading]:
         yield from pool.map(graded, mutants, chunksize=4)
 
 
-def judged(mutants: Iterable[Mutant], gradings: Iterable[Grading], answers: dict[str, Any]) -> tuple[Judgement, ...]:
+def judged(
+    mutants: Iterable[Mutant], gradings: Iterable[Grading], answers: dict[str, Any]
+) -> tuple[Judgement, ...]:
     return tuple(
-        Judgement(one, grading, faulty(answers[one.key])) for one, grading in zip(mutants, gradings, strict=True)
+        Judgement(one, grading, faulty(answers[one.key]))
+        for one, grading in zip(mutants, gradings, strict=True)
     )

@@ -83,7 +83,8 @@ def _child() -> subprocess.Popen[bytes]:
 
 
 def _ask(child: subprocess.Popen[bytes], one: Mutant) -> str | None:
-    assert child.stdin is not None and child.stdout is not None
+    assert child.stdin is not None
+    assert child.stdout is not None
     job = {"key": one.key, "style": one.style, "source": one.source}
     try:
         child.stdin.write((json.dumps(job) + "\n").encode())

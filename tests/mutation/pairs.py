@@ -68,7 +68,9 @@ def _composed(style: Style, first: str, one: Change, second: str, other: Change)
     if any(not lines for part in parts for lines in part.labels.values()):
         return None
     both = Mutant(style.name, f"{first} + {second}", f"{one.what} + {other.what}", final.plain(), {})
-    return Pair(both, (mutant(style, first, one), mutant(style, second, other)), (parts[0].labels, parts[1].labels))
+    return Pair(
+        both, (mutant(style, first, one), mutant(style, second, other)), (parts[0].labels, parts[1].labels)
+    )
 
 
 def _parses(text: Text) -> bool:

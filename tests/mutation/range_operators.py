@@ -107,7 +107,11 @@ def products(style: Style) -> Iterator[Change]:
         assert text is not None
         yield Change(code, text, labels)
     if style.text.has("k_start"):
-        yield Change("k = 1", style.text.swap("k_start", "k = 0", "k = 1"), (("dropped-k-tail", ("k_start", "dot_loop")), ("wrong-result", ("k_start", "dot_loop"))))  # type: ignore[arg-type]
+        yield Change(
+            "k = 1",
+            style.text.swap("k_start", "k = 0", "k = 1"),
+            (("dropped-k-tail", ("k_start", "dot_loop")), ("wrong-result", ("k_start", "dot_loop"))),
+        )  # type: ignore[arg-type]
 
 
 def steps(style: Style) -> Iterator[Change]:
@@ -129,14 +133,21 @@ def steps(style: Style) -> Iterator[Change]:
 def offsets(style: Style) -> Iterator[Change]:
     """Where a thread's row, column and share of a tile begin."""
     unwritten: tuple[Place, ...] = (("unwritten-output", ("row", "col", "store")),)
-    rows = {"cuda.blockIdx.y * TILE": ("cuda.blockIdx.x * TILE", "0", "cuda.blockIdx.y * (TILE - 1)", "cuda.blockIdx.y * (TILE + 1)", "cuda.blockIdx.y", "(cuda.blockIdx.y + 1) * TILE", "(cuda.gridDim.y - cuda.blockIdx.y) * TILE")}
-    cols = {"cuda.blockIdx.x * TILE": ("cuda.blockIdx.y * TILE", "0", "cuda.blockIdx.x * (TILE - 1)", "cuda.blockIdx.x * (TILE + 1)", "cuda.blockIdx.x", "(cuda.blockIdx.x + 1) * TILE", "(cuda.gridDim.x - cuda.blockIdx.x) * TILE")}
-    for role, table in (("row", rows), ("col", cols)):
-        for old, others in table.items() if style.text.has(role) else ():
-            for new in others:
-                text = style.text.swap(role, old, new)
-                assert text is not None
-                yield Change(f"{role} {new}", text, unwritten)
+    for role, axis, other in (("row", "y", "x"), ("col", "x", "y")):
+        block = f"cuda.blockIdx.{axis}"
+        others = (
+            f"cuda.blockIdx.{other} * TILE",
+            "0",
+            f"{block} * (TILE - 1)",
+            f"{block} * (TILE + 1)",
+            block,
+            f"({block} + 1) * TILE",
+            f"(cuda.gridDim.{axis} - {block}) * TILE",
+        )
+        for new in others if style.text.has(role) else ():
+            text = style.text.swap(role, f"{block} * TILE", new)
+            assert text is not None
+            yield Change(f"{role} {new}", text, unwritten)
     yield from _k_offsets(style)
 
 
@@ -150,9 +161,10 @@ def _k_offsets(style: Style) -> Iterator[Change]:
         cases = {own: wrong, base: wrong, f"{value} + 1": wrong, f"{value} + TILE": wrong}
         lower = load if style.text.has(load) else "load_a"
         cases[f"{value} - 1"] = (("negative-index", (lower,)),)
+        if style.name == "double_buffer":
+            # The first tile is loaded elsewhere, so no index is negative.
+            cases[f"{value} - 1"] = wrong
         for new, labels in cases.items():
-            if style.name == "double_buffer" and new.endswith("- 1"):
-                labels = wrong  # The first tile is loaded elsewhere, so no index is negative.
             text = style.text.swap(role, f"= {value}", f"= {new}")
             assert text is not None
             yield Change(f"{name} = {new}", text, labels)
@@ -163,9 +175,13 @@ def transpose(style: Style) -> Iterator[Change]:
     if not style.text.has("row", "col"):
         text = style.text.swap("grid", "col, row", "row, col")
         assert text is not None
-        yield Change("cuda.grid", text, (("unwritten-output", ("store", "grid")), ("wrong-result", ("grid",))))
+        yield Change(
+            "cuda.grid", text, (("unwritten-output", ("store", "grid")), ("wrong-result", ("grid",)))
+        )
         return
-    both = (style.text.swap("row", "blockIdx.y", "blockIdx.x") or style.text).swap("col", "blockIdx.x", "blockIdx.y")
+    both = (style.text.swap("row", "blockIdx.y", "blockIdx.x") or style.text).swap(
+        "col", "blockIdx.x", "blockIdx.y"
+    )
     assert both is not None
     yield Change("grid", both, (("unwritten-output", ("store", "row", "col")),))
     if style.name == "register_block":
@@ -177,7 +193,10 @@ def transpose(style: Style) -> Iterator[Change]:
     column = style.text.swap("col", "+ tx", "+ ty")
     for what, text in (("row from x", row), ("column from y", column)):
         assert text is not None
-        conflict: tuple[Place, ...] = (("global-write-conflict", ("store", "row", "col")), ("unwritten-output", ("store", "row", "col")))
+        conflict: tuple[Place, ...] = (
+            ("global-write-conflict", ("store", "row", "col")),
+            ("unwritten-output", ("store", "row", "col")),
+        )
         yield Change(what, text, conflict)
 
 
@@ -185,10 +204,26 @@ def launch(style: Style) -> Iterator[Change]:
     """The student's own grid and block."""
     if not style.text.has("launch"):
         return
-    small: tuple[Place, ...] = (("grid-too-small", ("launch",)), ("bad-launch-config", ("launch", "launch_return")))
+    small: tuple[Place, ...] = (
+        ("grid-too-small", ("launch",)),
+        ("bad-launch-config", ("launch", "launch_return")),
+    )
     full_x, full_y = "(N + TILE - 1) // TILE", "(M + TILE - 1) // TILE"
     cases: dict[str, tuple[Place, ...]] = {}
-    for x, y in (("N // TILE", full_y), (full_x, "M // TILE"), ("(N - 1) // TILE", full_y), (full_x, "(M - 1) // TILE"), ("(N + TILE - 2) // TILE", full_y), (full_x, "(M + TILE - 2) // TILE"), (full_y, full_x), (full_x, full_x), (full_y, full_y), ("1", full_y), (full_x, "1"), ("N // (TILE + 1) + 1", full_y)):
+    for x, y in (
+        ("N // TILE", full_y),
+        (full_x, "M // TILE"),
+        ("(N - 1) // TILE", full_y),
+        (full_x, "(M - 1) // TILE"),
+        ("(N + TILE - 2) // TILE", full_y),
+        (full_x, "(M + TILE - 2) // TILE"),
+        (full_y, full_x),
+        (full_x, full_x),
+        (full_y, full_y),
+        ("1", full_y),
+        (full_x, "1"),
+        ("N // (TILE + 1) + 1", full_y),
+    ):
         cases[f"({x}, {y})"] = small
     cases[f"({full_x} + 1, {full_y})"] = HARMLESS
     cases[f"(N // TILE + 1, {full_y})"] = HARMLESS
@@ -203,7 +238,14 @@ def launch(style: Style) -> Iterator[Change]:
     block = base.swap("block", "(TILE, TILE)", "(2 * TILE, 2 * TILE)")
     assert block is not None
     # 32 x 32 threads with tiles of 16 x 16: the upper ones have no slot of their own.
-    yield Change("block of four tiles", block, (("out-of-bounds-write", ("load_a", "zero_a", "load_b", "zero_b")), ("shared-write-conflict", ("load_a", "zero_a", "load_b", "zero_b"))))
+    yield Change(
+        "block of four tiles",
+        block,
+        (
+            ("out-of-bounds-write", ("load_a", "zero_a", "load_b", "zero_b")),
+            ("shared-write-conflict", ("load_a", "zero_a", "load_b", "zero_b")),
+        ),
+    )
 
 
 def register_shares(style: Style) -> Iterator[Change]:
@@ -215,6 +257,10 @@ def register_shares(style: Style) -> Iterator[Change]:
         if code_of(line) in ("r = ty + i * HALF", "c = tx + j * HALF"):
             code = code_of(line)
             one = text.set(number, line.replace("HALF", "TILE"))
-            yield Change(f"{code[0]} by TILE", one, (("out-of-bounds-write", ("load_a", "load_b", "zero_a", "zero_b")),))
+            yield Change(
+                f"{code[0]} by TILE",
+                one,
+                (("out-of-bounds-write", ("load_a", "load_b", "zero_a", "zero_b")),),
+            )
             none = text.set(number, line.replace(f" + {code[-8]} * HALF", ""))
             yield Change(f"{code[0]} once", none, (("uninitialised-shared-read", ("dot",)),))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.mutation.reference import Launch, Refused, Undefined, rewritten, run
+from tests.mutation.reference import Launch, Undefined, run
+from tests.mutation.reference_rewrite import Refused, rewritten
 from tests.mutation.shapes import SHAPES, TILE, TOLERANCE, block_of, grid_of, inputs
 
 

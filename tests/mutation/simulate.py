@@ -1,6 +1,6 @@
 """Run mutants on numba's simulator: JSON lines in, JSON lines out. A process of its own.
 
-    python -m tests.mutation.simulate < jobs
+python -m tests.mutation.simulate < jobs
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
                 if not np.allclose(c, wanted, rtol=TOLERANCE, atol=0):
                     answer = "wrong"
                     break
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the kind of error is the result
             answer = f"error {type(error).__name__}"
         sys.stdout.write(json.dumps({"key": job["key"], "answer": answer}) + "\n")
         sys.stdout.flush()

@@ -12,9 +12,9 @@ HARMLESS: tuple[Place, ...] = ()
 
 
 def shared_type(style: Style) -> Iterator[Change]:
-    for role, fills in (("shared_a", ("load_a", "zero_a", "first_a")), ("shared_b", ("load_b", "zero_b", "first_b"))):
-        if style.text.has("call_a"):
-            fills = ("load_a", "zero_a")
+    for role, matrix in (("shared_a", "a"), ("shared_b", "b")):
+        loaded = "a" if style.text.has("call_a") else matrix
+        fills = (f"load_{loaded}", f"zero_{loaded}", f"first_{loaded}")
         lines = tuple(one for one in (*fills, role) if style.text.has(one))
         lost: tuple[Place, ...] = (("precision-loss", lines),)
         for dtype, labels in (("float64", HARMLESS), ("int32", lost), ("float16", lost)):
@@ -42,7 +42,9 @@ def shared_shape(style: Style) -> Iterator[Change]:
         old = f"({width}, {width})"
         refused: tuple[Place, ...] = (("non-constant-shared-shape", (role,)),)
         zero = load.replace("load", "zero")
-        small: tuple[Place, ...] = (("out-of-bounds-write", ("load_a", "zero_a") if style.text.has("call_a") else (load, zero)),)
+        small: tuple[Place, ...] = (
+            ("out-of-bounds-write", ("load_a", "zero_a") if style.text.has("call_a") else (load, zero)),
+        )
         for new, labels in (
             ("(TILE, TILE + 1)", refused),
             ("(TILE, cuda.blockDim.x)", refused),
@@ -126,11 +128,19 @@ def store(style: Style) -> Iterator[Change]:
         ("negated", f"{target} = -{value}", wrong),
         ("whole", f"{target} = int({value})", (("precision-loss", ("store",)),)),
         ("old value", f"{target} = {target} + {value}", (("accumulated-into-output", ("store",)),)),
-        ("doubled", f"{target} = {value} + {value}", (("repeated-k-tail", ("store",)), ("wrong-result", ("store",)))),
+        (
+            "doubled",
+            f"{target} = {value} + {value}",
+            (("repeated-k-tail", ("store",)), ("wrong-result", ("store",))),
+        ),
         ("none", "pass", (("unwritten-output", ("store", "guard_c", "def")),)),
         ("twice", None, HARMLESS),
     ):
-        text = style.text.insert(number, line) if code is None else style.text.set(number, mark(pad + code, "store"))
+        text = (
+            style.text.insert(number, line)
+            if code is None
+            else style.text.set(number, mark(pad + code, "store"))
+        )
         yield Change(what, text, labels)
     if style.name != "register_block":
         yield from _stored_in_loop(style)

@@ -30,7 +30,13 @@ def test_solution_passes_all_that_is_measured() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "failing", "diagnosis", "code"),
     [
-        ("        cuda.syncthreads()\n        for k", "        for k", 0, "shared-read-before-barrier", "acc += As"),
+        (
+            "        cuda.syncthreads()\n        for k",
+            "        for k",
+            0,
+            "shared-read-before-barrier",
+            "acc += As",
+        ),
         (
             "        else:\n            As[ty, tx] = float32(0.0)\n",
             "",
@@ -38,7 +44,13 @@ def test_solution_passes_all_that_is_measured() -> None:
             "uninitialised-shared-read",
             "acc += As",
         ),
-        ("    if row < M and col < N:\n        C[", "    if row < M:\n        C[", 2, "out-of-bounds-write", "C[row, col] ="),
+        (
+            "    if row < M and col < N:\n        C[",
+            "    if row < M:\n        C[",
+            2,
+            "out-of-bounds-write",
+            "C[row, col] =",
+        ),
         ("range((K + TILE - 1) // TILE)", "range(K // TILE)", 3, "dropped-k-tail", "range(K // TILE)"),
     ],
 )
@@ -50,8 +62,12 @@ def test_one_item_fails_with_its_line(old: str, new: str, failing: int, diagnosi
 
 
 def test_column_loads_fail_coalescing() -> None:
-    text = SOLUTION.replace("+ ty\n    col = cuda.blockIdx.x * TILE + tx", "+ tx\n    col = cuda.blockIdx.x * TILE + ty")
-    text = text.replace("a_col = t * TILE + tx", "a_col = t * TILE + ty").replace("b_row = t * TILE + ty", "b_row = t * TILE + tx")
+    text = SOLUTION.replace(
+        "+ ty\n    col = cuda.blockIdx.x * TILE + tx", "+ tx\n    col = cuda.blockIdx.x * TILE + ty"
+    )
+    text = text.replace("a_col = t * TILE + tx", "a_col = t * TILE + ty").replace(
+        "b_row = t * TILE + ty", "b_row = t * TILE + tx"
+    )
     text = text.replace("[ty, tx]", "[tx, ty]").replace("As[ty, k] * Bs[k, tx]", "As[tx, k] * Bs[k, ty]")
     item = _items(text)[4]
     assert (item.verdict, item.diagnosis) == ("FAIL", "uncoalesced-access")

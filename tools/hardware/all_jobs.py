@@ -36,7 +36,14 @@ def sanitized(folder: Path, tool: str) -> dict[str, Any]:
     answer = _answer(["compute-sanitizer", *options, *job])
     text = answer.pop("output", "")
     found = re.search(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)
-    first = next((line.strip("= ") for line in text.splitlines() if re.search(r"Error|Invalid|hazard|Uninit|diverg", line)), "")
+    first = next(
+        (
+            line.strip("= ")
+            for line in text.splitlines()
+            if re.search(r"Error|Invalid|hazard|Uninit|diverg", line)
+        ),
+        "",
+    )
     answer["errors"] = int(found[1]) if found else None
     answer["first"] = first[:160]
     return answer
@@ -82,4 +89,6 @@ def main(jobs: Path, result: Path, seconds: float, earlier: Path | None) -> None
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4]) if sys.argv[4:] else None)
+    main(
+        Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4]) if sys.argv[4:] else None
+    )

@@ -1,7 +1,7 @@
 """Random kernels on a real GPU against the machine.
 
-    python -m tools.hardware.differential prepare COUNT FILE.jsonl      here: kernels and the machine's answers
-    python tools/hardware/differential.py run FILE.jsonl RESULT.json    on the GPU
+python -m tools.hardware.differential prepare COUNT FILE.jsonl      here: kernels and the machine's answers
+python tools/hardware/differential.py run FILE.jsonl RESULT.json    on the GPU
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ def _arrays(data: dict[str, Any]) -> dict[str, Any]:
 
 def judge(line: str) -> dict[str, Any]:
     """Launch one kernel on the GPU and compare: integers exactly, floats to rounding."""
-    import os
     import tempfile
 
     from numba import cuda
@@ -51,11 +50,11 @@ def judge(line: str) -> dict[str, Any]:
     case = json.loads(line)
     names: dict[str, Any] = {}
     folder = tempfile.mkdtemp()
-    path = os.path.join(folder, f"kernel{case['seed']}.py")
+    path = str(Path(folder) / f"kernel{case['seed']}.py")
     Path(path).write_text(case["source"])
     arrays = _arrays(case["data"])
     try:
-        exec(compile(case["source"], path, "exec"), names)  # noqa: S102 - our own generator's text
+        exec(compile(case["source"], path, "exec"), names)
         names["kernel"][tuple(case["grid"]), tuple(case["block"])](*arrays.values())
         cuda.synchronize()
     except Exception as error:  # noqa: BLE001 - the kind of error is the result

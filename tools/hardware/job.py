@@ -23,7 +23,8 @@ def main(folder: Path, runs: int) -> dict[str, Any]:
 
     warnings.simplefilter("ignore")
     spec = importlib.util.spec_from_file_location("submission", folder / "submission.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     launches = []

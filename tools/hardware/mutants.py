@@ -45,7 +45,8 @@ def one(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     path = folder / f"mutant{os.getpid()}.py"
     path.write_text(job["source"], encoding="utf-8")
     spec = importlib.util.spec_from_file_location("mutant", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     path.unlink()

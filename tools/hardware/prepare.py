@@ -48,7 +48,9 @@ def _variant(out: Path, variant: Any, kind: str) -> dict[str, Any]:
         c = np.full((m, n), -777, np.float32)
         grid, block = _config(variant.source, m, n, tile)
         launches.append(Launch("tiled_matmul", grid, block, (a, b, c, m, n, k), 2, a @ b, 0))
-    return _write(out, str(variant), variant.source, launches, {"kind": kind, "expected": variant.expected.name})
+    return _write(
+        out, str(variant), variant.source, launches, {"kind": kind, "expected": variant.expected.name}
+    )
 
 
 def _config(source: str, m: int, n: int, tile: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -67,7 +69,9 @@ def _dims(value: Any) -> tuple[int, ...]:
 class Launch:
     """One launch: kernel, grid, block, arguments, position of the output, expected output, shared bytes."""
 
-    def __init__(self, kernel: str, grid: Any, block: Any, args: Any, out: int, want: Any, shared: int) -> None:
+    def __init__(
+        self, kernel: str, grid: Any, block: Any, args: Any, out: int, want: Any, shared: int
+    ) -> None:
         self.kernel, self.grid, self.block, self.args = kernel, grid, block, args
         self.out, self.want, self.shared = out, want, shared
 
@@ -77,9 +81,9 @@ def _case(out: Path, path: Path) -> dict[str, Any]:
     source = text.split("# ---- harness")[0]
     names: dict[str, Any] = {}
     numba = types.ModuleType("numba")
-    numba.__getattr__ = lambda name: _Anything()  # type: ignore[method-assign]
+    numba.__getattr__ = lambda _: _Anything()  # type: ignore[method-assign]
     sys.modules["numba"], known = numba, sys.modules.get("numba")
-    exec(compile(text, str(path), "exec"), names)  # noqa: S102 - our own case files
+    exec(compile(text, str(path), "exec"), names)
     del sys.modules["numba"]
     if known is not None:
         sys.modules["numba"] = known
@@ -88,7 +92,9 @@ def _case(out: Path, path: Path) -> dict[str, Any]:
     scale = next((names[name] // 4 for name in ("TILE", "TPB") if name in names and "sim tile: 4" in text), 1)
     for shape in [tuple(scale * size for size in shape) for shape in names["SHAPES"]]:
         kernel, grid, block, args, position, want, *shared = names["setup"](*shape)
-        launches.append(Launch(kernel.__name__, grid, block, args, position, want, shared[0] if shared else 0))
+        launches.append(
+            Launch(kernel.__name__, grid, block, args, position, want, shared[0] if shared else 0)
+        )
     verdict = text.splitlines()[0].partition(":")[2].strip()
     return _write(out, path.stem, source, launches, {"kind": "case", "expected": verdict})
 
@@ -101,7 +107,9 @@ class _Anything:
         return _Anything()
 
 
-def _write(out: Path, name: str, source: str, launches: list[Launch], about: dict[str, Any]) -> dict[str, Any]:
+def _write(
+    out: Path, name: str, source: str, launches: list[Launch], about: dict[str, Any]
+) -> dict[str, Any]:
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "submission.py").write_text(source)
@@ -110,11 +118,25 @@ def _write(out: Path, name: str, source: str, launches: list[Launch], about: dic
     for number, one in enumerate(launches):
         arrays = {f"arg{i}": np.asarray(arg) for i, arg in enumerate(one.args)}
         scalars = [i for i, arg in enumerate(one.args) if not isinstance(arg, np.ndarray)]
-        meta = {"kernel": one.kernel, "grid": one.grid, "block": one.block, "out": one.out, "scalars": scalars}
+        meta = {
+            "kernel": one.kernel,
+            "grid": one.grid,
+            "block": one.block,
+            "out": one.out,
+            "scalars": scalars,
+        }
         meta["shared"] = one.shared
         np.savez_compressed(folder / f"{number}.npz", want=one.want, meta=json.dumps(meta), **arrays)
         args = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in one.args]
-        run = launch(source, one.kernel, grid=one.grid, block=one.block, args=args, shared_bytes=one.shared, fuel=50_000)
+        run = launch(
+            source,
+            one.kernel,
+            grid=one.grid,
+            block=one.block,
+            args=args,
+            shared_bytes=one.shared,
+            fuel=50_000,
+        )
         wrong += not run.completed or not np.allclose(args[one.out], one.want)
         for finding in run.findings:
             if finding.severity != "note":

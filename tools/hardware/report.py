@@ -1,7 +1,7 @@
 """Write docs/what-each-tool-finds.md from the recorded runs in docs/results/hardware.json.
 
-    python -m tools.hardware.report                      the page anew
-    python -m tools.hardware.report JOBS RESULT.json ... record new runs first; repeat for other jobs
+python -m tools.hardware.report                      the page anew
+python -m tools.hardware.report JOBS RESULT.json ... record new runs first; repeat for other jobs
 """
 
 from __future__ import annotations
@@ -17,8 +17,18 @@ PAGE = ROOT / "docs" / "what-each-tool-finds.md"
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 #: Verdicts that need no launch, or that are about speed alone: no tool of hardware could show them.
 NOT_A_HAZARD = frozenset(
-    "bad-launch-config missing-kernel changed-signature syntax-error not-started low-arithmetic-intensity "
-    "no-shared-reuse uncoalesced-access float64-arithmetic forbidden-call".split()
+    [
+        "bad-launch-config",
+        "missing-kernel",
+        "changed-signature",
+        "syntax-error",
+        "not-started",
+        "low-arithmetic-intensity",
+        "no-shared-reuse",
+        "uncoalesced-access",
+        "float64-arithmetic",
+        "forbidden-call",
+    ]
 )
 
 
@@ -35,7 +45,9 @@ def record(jobs: Path, results: list[Path]) -> None:
             if name not in machine:
                 continue
             for tool, answer in tools.items():
-                rows[name][tool] = {key: answer[key] for key in ("wrong", "runs", "error", "errors") if key in answer}
+                rows[name][tool] = {
+                    key: answer[key] for key in ("wrong", "runs", "error", "errors") if key in answer
+                }
     about = {"device": "NVIDIA H200", "driver": "580.159.04", "numba-cuda": "0.30.4", "date": "2026-11-30"}
     DATA.parent.mkdir(exist_ok=True)
     DATA.write_text(json.dumps({"about": about, "rows": rows}, indent=0, sort_keys=True) + "\n")
@@ -79,9 +91,9 @@ def render(data: dict[str, Any]) -> str:
     lines = [
         "# What each tool finds",
         "",
-        f"Kernels of the tests (`tests/kernels`, the shared cases) on one {about['device']}, driver {about['driver']}, "
-        f"numba-cuda {about['numba-cuda']}, {about['date']}: each launch run 20 times with its output compared, and once "
-        "under each tool of compute-sanitizer; beside them the machine's verdict on the same launches. "
+        f"Kernels of the tests (`tests/kernels`, the shared cases) on one {about['device']}, "
+        f"driver {about['driver']}, numba-cuda {about['numba-cuda']}, {about['date']}: each launch run "
+        "20 times with its output compared, and once under each tool of compute-sanitizer; beside them the machine's verdict on the same launches. "
         "The runs are recorded in `docs/results/hardware.json`; this page is made from them by "
         "`python -m tools.hardware.report`.",
         "",
@@ -91,7 +103,9 @@ def render(data: dict[str, Any]) -> str:
     for label, shows in _columns():
         ran = [row for row in faulty.values() if _ran(row, label)]
         calm = [row for row in correct.values() if _ran(row, label)]
-        lines.append(f"| {label} | {sum(map(shows, ran))} of {len(ran)} | {sum(map(shows, calm))} of {len(calm)} |")
+        lines.append(
+            f"| {label} | {sum(map(shows, ran))} of {len(ran)} | {sum(map(shows, calm))} of {len(calm)} |"
+        )
     lines += ["", "## What only the machine finds", ""]
     lines += ["Neither 20 runs with the output compared nor any sanitizer tool shows a fault in these.", ""]
     lines += ["| kernel | the machine's findings |", "|---|---|"]
@@ -105,7 +119,13 @@ def render(data: dict[str, Any]) -> str:
     for name, row in sorted(faulty.items()):
         if not shown_by_machine(row):
             lines.append(f"| {name} | {row['expected']} | {_plain(row)} |")
-    lines += ["", "## All faulty kernels", "", "| kernel | expected | GPU output | sanitizer | machine |", "|---|---|---|---|---|"]
+    lines += [
+        "",
+        "## All faulty kernels",
+        "",
+        "| kernel | expected | GPU output | sanitizer | machine |",
+        "|---|---|---|---|---|",
+    ]
     for name, row in sorted(faulty.items()):
         tools = ", ".join(tool for tool in TOOLS if shown_by(row, tool)) or "-"
         found = ", ".join(row["machine"]["findings"]) or ("wrong result" if row["machine"]["wrong"] else "-")
@@ -116,7 +136,9 @@ def render(data: dict[str, Any]) -> str:
 def _columns() -> list[tuple[str, Any]]:
     columns: list[tuple[str, Any]] = [("20 runs, output compared", shown_by_output)]
     columns += [(tool, lambda row, tool=tool: shown_by(row, tool)) for tool in TOOLS]
-    columns.append(("the four sanitizer tools together", lambda row: any(shown_by(row, tool) for tool in TOOLS)))
+    columns.append(
+        ("the four sanitizer tools together", lambda row: any(shown_by(row, tool) for tool in TOOLS))
+    )
     columns.append(("the machine", shown_by_machine))
     return columns
 

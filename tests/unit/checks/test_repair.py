@@ -188,7 +188,33 @@ def test_a_race_between_warps_is_shown_by_an_order_of_the_warps() -> None:
 
 
 def test_what_no_repair_mends_is_not_confirmed() -> None:
-    assert confirmed(("acc += As[ty, k] * Bs[k, tx]", "acc += As[ty, k] + Bs[k, tx]")) is None
+    assert confirmed(("C[row, col] = acc", "C[row, col] = acc if row != 2 else 7.0")) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "there", "instead"),
+    [
+        ("acc += As", "acc -= As", "wrong-result", "acc -= As", "acc += As[ty, k] * Bs[k, tx]"),
+        ("float32(0.0)", "float32(1.0)", "wrong-result", "acc = float32(1.0)", "0.0"),
+        ("row < M and t", "row < M - 1 and t", "wrong-result", "row < M - 1 and t", ""),
+        ("= A[row, t * TILE + tx]", "= A[0, t * TILE + tx]", "wrong-result", "= A[0,", "row"),
+        ("row = cuda.blockIdx.y * TILE + ty", "row = ty", "unwritten-output", "row = ty", None),
+        ("range(TILE)", "range(TILE - 1)", "wrong-result", "range(TILE - 1)", "range(TILE)"),
+        ("C[row, col] = acc", "C[row, col] = -acc", "wrong-result", "C[row, col] = -acc", "acc"),
+        ("As[ty, k] * Bs", "As[ty, ty] * Bs", "wrong-result", "As[ty, ty] * Bs", "k"),
+    ],
+)
+def test_a_wrong_result_is_traced_to_its_line(
+    old: str, new: str, name: str, there: str, instead: str | None
+) -> None:
+    found = confirmed((old, new))
+    assert found is not None
+    (finding,) = found.findings
+    text = KERNEL.replace(old, new, 1)
+    assert finding.primary is not None
+    assert there in text.splitlines()[finding.primary.line - 1]
+    assert finding.name == name
+    assert instead is None or finding.facts["instead"] == instead
 
 
 def first_error(old: str, new: str) -> Finding:
@@ -211,7 +237,7 @@ def test_the_missing_products_are_counted() -> None:
 
 def test_products_missing_from_every_tile_point_at_the_inner_loop() -> None:
     finding = first_error("for k in range(TILE)", "for k in range(TILE - 1)")
-    assert finding.name == "dropped-k-tail"
+    assert finding.name == "wrong-result"
     assert finding.facts["missing"] == ((3, 3), (7, 7))
     assert finding.primary is not None
     assert finding.primary.line == 23

@@ -42,7 +42,13 @@ def test_families_come_in_the_order_in_which_faults_make_others_meaningless() ->
         "block-too-large",
         "type-error",
     ]
-    assert names(*(found(name, "error") for name in one_each)) == one_each[::-1]
+    apart = [found(name, "error", at=10 * number) for number, name in enumerate(one_each, 1)]
+    assert names(*apart) == one_each[::-1]
+
+
+def test_a_store_past_its_row_comes_before_the_conflict_it_makes_there() -> None:
+    past, conflict = found("out-of-bounds-write", at=47), found("global-write-conflict", "error", at=47)
+    assert names(conflict, past) == ["out-of-bounds-write", "global-write-conflict"]
 
 
 def test_missing_first_barrier_comes_before_the_unfilled_slots_it_leaves() -> None:
