@@ -3,7 +3,8 @@
 Usage: python benchmarks/run.py [CASE ...] [--small] [--json FILE]
 
 Cases: simulator, oclgrind, latency, large, scaling, styles; all of them where none is named.
---small only shows that they work. A case whose tools are absent is skipped with the reason. Exit code 1 where a target is missed.
+--small only shows that they work. A case whose tools are absent is skipped with the reason. Exit code
+1 where a target is missed.
 """
 
 from __future__ import annotations

@@ -148,7 +148,8 @@ def _count(name: str, true: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
     if name == "all_sync":
         return every
     if name == "eq_sync":
-        return np.logical_or(every, ~some)
+        same: npt.NDArray[Any] = np.logical_or(every, ~some)
+        return same
     weights = np.left_shift(np.int64(1), np.arange(lanes.width))
     ballot: npt.NDArray[Any] = (true * weights).sum(axis=2, keepdims=True).astype(np.uint32)
     return ballot

@@ -18,7 +18,7 @@ LAYERS = (
     {"perf"},
     {"simt", "gpu"},
     {"rubric", "checks", "diagnosis", "reporters", "exercises"},
-    {"kernel_scores", "kernel_messages", "grade_kernel", "grade", "sanitize", "placement"},
+    {"kernel_scores", "kernel_messages", "grade_kernel", "grade", "review", "sanitize", "placement"},
     {"batch"},
     {"cli"},
 )

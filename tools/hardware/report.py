@@ -93,7 +93,8 @@ def render(data: dict[str, Any]) -> str:
         "",
         f"Kernels of the tests (`tests/kernels`, the shared cases) on one {about['device']}, "
         f"driver {about['driver']}, numba-cuda {about['numba-cuda']}, {about['date']}: each launch run "
-        "20 times with its output compared, and once under each tool of compute-sanitizer; beside them the machine's verdict on the same launches. "
+        "20 times with its output compared, and once under each tool of compute-sanitizer; beside them "
+        "the machine's verdict on the same launches. "
         "The runs are recorded in `docs/results/hardware.json`; this page is made from them by "
         "`python -m tools.hardware.report`.",
         "",
