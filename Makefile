@@ -98,6 +98,9 @@ bench: $(VENV)/.for-test ## measure against peers, in one run
 outputs: $(VENV)/.for-test ## write the sample outputs of the READMEs anew
 	@$(PY) tools/outputs.py README.md exercises/README.md
 
+matrix: $(VENV)/.for-test ## grade the mutants and write docs/diagnosis-matrix.md
+	@$(PY) -m tools.diagnosis_matrix
+
 lock: ## pin every version anew (needs uv)
 	@sh tools/lock.sh
 

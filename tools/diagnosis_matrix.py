@@ -17,7 +17,8 @@ from time import perf_counter
 from tests.mutation.corpus import corpus
 from tests.mutation.equivalents import reason
 from tests.mutation.judging import Judgement, grade_all, judged
-from tests.mutation.oracles import recorded
+from tests.mutation.oracles import Answers, recorded
+from tests.mutation.pairs import Mending, mended
 
 ROOT = Path(__file__).resolve().parents[1]
 JSON = ROOT / "docs" / "diagnosis_matrix.json"
@@ -39,17 +40,40 @@ def totals(judgements: Sequence[Judgement]) -> dict[str, int]:
     }
 
 
-def page(judgements: Sequence[Judgement]) -> str:
+def pair_totals(mendings: Sequence[Mending]) -> dict[str, int]:
+    return {
+        "pairs": len(mendings),
+        "first_true": sum(one.first_true for one in mendings),
+        "reach_pass": sum(one.reaches_pass for one in mendings),
+    }
+
+
+def _hardware(answers: Answers) -> str:
+    """What the H200 was asked, once it was."""
+    measured = sum("h200" in one for one in answers.values())
+    return f" and by runs of {measured} of them on an H200" if measured else ""
+
+
+def page(judgements: Sequence[Judgement], mendings: Sequence[Mending], answers: Answers) -> str:
     figures = totals(judgements)
     lines = [
         "# Diagnosis matrix",
         "",
         "Correct kernels in ten styles, each changed in one place by the operators of `tests/mutation/`, "
         "graded, and set against what is true of them. The true names and lines are written down in the "
-        "operators; whether a mutant is faulty is decided by a reference checker of plain Python, by numba's simulator "
-        "and by runs on an H200, not by the grader. `make matrix` writes this page.",
+        "operators; whether a mutant is faulty is decided by a reference checker of plain Python, by numba's "
+        f"simulator{_hardware(answers)}, not by the grader. `make matrix` writes this page.",
         "",
         *_table(("what", "count", "share of the faulty"), _totals_rows(figures)),
+        "",
+        "## Two mistakes at once",
+        "",
+        "Pairs of faults in one kernel: whether the first diagnosis is true of one of them, and whether, once "
+        "that is mended, the other is named too, so that mending one after the other ends in PASS.",
+        "",
+        *_table(("what", "count"), list(pair_totals(mendings).items())),
+        "",
+        *_pair_misses(mendings),
         "",
         "## By style",
         "",
@@ -103,6 +127,15 @@ def _confusion(faulty: Sequence[Judgement]) -> list[str]:
     return _table(("true name", "given name", "mutants"), rows)
 
 
+def _pair_misses(mendings: Sequence[Mending]) -> list[str]:
+    rows = []
+    for one in mendings:
+        if not one.reaches_pass:
+            last = one.second if one.first_true and one.second is not None else one.first
+            rows.append((one.pair.both.style, one.pair.both.what, f"{last.name} {last.line}"))
+    return _table(("style", "pair", "what stands first, or after the first repair"), rows)
+
+
 def _misses(judgements: Sequence[Judgement]) -> list[str]:
     rows = [
         (
@@ -143,13 +176,16 @@ def main(processes: int) -> None:
     started = perf_counter()
     judgements = judged(mutants, grade_all(mutants, processes), answers)
     figures = totals(judgements)
+    sys.stdout.write(f"{perf_counter() - started:.0f} s for the mutants\n")
+    mendings = mended(processes)
     sample = {
         one.mutant.key: [one.grading.outcome, one.grading.name, one.grading.line]
         for one in judgements[::SAMPLE]
     }
-    JSON.write_text(json.dumps({**figures, "sample": sample}, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(page(judgements), encoding="utf-8")
-    sys.stdout.write(f"{figures}\n{perf_counter() - started:.0f} s\n")
+    table = {**figures, **pair_totals(mendings), "sample": sample}
+    JSON.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(judgements, mendings, answers), encoding="utf-8")
+    sys.stdout.write(f"{figures}\n{pair_totals(mendings)}\n{perf_counter() - started:.0f} s\n")
 
 
 if __name__ == "__main__":

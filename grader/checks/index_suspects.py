@@ -18,13 +18,15 @@ MOST_NAMES = 8
 def index_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
     """Pairs that should mirror each other first, then single indices."""
     del launcher
+    for function in functions:
+        yield from _others(function, doubtful=True)
     yield from _mirrored(functions[0])
     for function in functions:
         yield from _stripped(function)
     for function in functions:
         yield from _flat(function)
     for function in functions:
-        yield from _others(function)
+        yield from _others(function, doubtful=False)
 
 
 def _mirrored(kernel: ast.FunctionDef) -> Iterator[Spot]:
@@ -137,12 +139,17 @@ def _exchanged(value: ast.expr, axes: Mapping[str, str], only: str | None = None
 
 
 def _indices(function: ast.FunctionDef) -> Iterator[tuple[ast.Subscript, ast.expr, ast.expr]]:
-    """Each index of the two that a tile or matrix has, and the other one; loads of tiles first."""
+    """Each index of the two that a tile or matrix has, and the other one; a thread's own array has none."""
+    local = {
+        ast.unparse(node.targets[0])
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and "local.array" in ast.unparse(node.value)
+    }
     for node in ast.walk(function):
         if (
             isinstance(node, ast.Subscript)
             and isinstance(node.slice, ast.Tuple)
-            and base_name(node) is not None
+            and base_name(node) not in {None, *local}
         ):
             pair = node.slice.elts[-2:]
             if len(pair) == 2:
@@ -199,16 +206,12 @@ def _names(function: ast.FunctionDef) -> list[str]:
     return sorted(counts, key=lambda name: (-counts[name], name))[:MOST_NAMES]
 
 
-def _others(function: ast.FunctionDef) -> Iterator[Spot]:
-    """Another index that the kernel uses: first where one is a constant or stands twice, then anywhere."""
+def _others(function: ast.FunctionDef, *, doubtful: bool) -> Iterator[Spot]:
+    """Another index that the kernel uses. Doubtful is an index that is a constant or stands twice."""
     whole = _whole_indices(function)
-    found = [(node, index, other) for node, index, other in _indices(function) if base_name(node)]
-
-    def doubtful(item: tuple[ast.Subscript, ast.expr, ast.expr]) -> bool:
-        return isinstance(item[1], ast.Constant) or ast.unparse(item[1]) == ast.unparse(item[2])
-
-    for _, index, _ in sorted(found, key=lambda item: not doubtful(item)):
-        for code in whole:
+    for _, index, other in _indices(function):
+        odd = isinstance(index, ast.Constant) or ast.unparse(index) == ast.unparse(other)
+        for code in whole if odd is doubtful else ():
             if code != ast.unparse(index):
                 yield spot("index", index, code)
 
@@ -221,8 +224,8 @@ def _whole_indices(function: ast.FunctionDef) -> list[str]:
             counts[ast.unparse(index)] = counts.get(ast.unparse(index), 0) + 1
     for node in ast.walk(function):
         # An index that is tested is meant to be used.
-        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
-            counts.setdefault(node.left.id, 0)
+        if isinstance(node, ast.Compare) and _computed(node.left):
+            counts.setdefault(ast.unparse(node.left), 0)
     arrays = {base_name(node) for node in ast.walk(function) if isinstance(node, ast.Subscript)}
     for arg in function.args.args:
         if arg.arg not in arrays and not arg.arg.isupper():

@@ -157,9 +157,9 @@ def _located(launcher: Launcher, finding: Finding) -> Iterator[tuple[list[Findin
     found = suspects(launcher, finding.name, misplaced=bool(finding.facts.get("misplaced")))
     for one in islice(found, MOST_SUSPECTS):
         facts = {**finding.facts, "suspect": one.kind, "instead": one.code}
-        # One that the machine saw has its two places already: where digits are lost, and why.
+        # One that the machine saw has its place already: the store that loses the digits.
         placed = finding
-        if finding.secondary is None:
+        if finding.secondary is None and "to_type" not in finding.facts:
             placed = replace(finding, primary=one.span, secondary=finding.primary, facts=facts)
         yield [placed], [Repair(f"suspect-{one.kind}", one.span.line, one.apply, one.code)]
 

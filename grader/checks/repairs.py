@@ -71,7 +71,7 @@ def index_swaps(launcher: Launcher) -> Iterator[tuple[Repair, Finding]]:
         return
     outputs = {own_name(launcher, name) for name in launcher.kernel.outputs}
     inputs = set(parameters(function)) - outputs
-    nodes = [one for one in ast.walk(function) if isinstance(one, ast.Subscript) and _has_two_indices(one)]
+    nodes = [one for one in ast.walk(function) if isinstance(one, ast.Subscript) and _has_a_pair(one)]
     usual = thread_names([function])
     nodes.sort(
         key=lambda one: (
@@ -99,9 +99,12 @@ def _indices_of(node: ast.Subscript) -> tuple[str, ...]:
     return tuple(ast.unparse(one) for one in node.slice.elts) if isinstance(node.slice, ast.Tuple) else ()
 
 
-def _has_two_indices(node: ast.Subscript) -> bool:
+def _has_a_pair(node: ast.Subscript) -> bool:
+    """A row and a column, perhaps behind the number of a buffer."""
     return (
-        isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2 and isinstance(node.value, ast.Name)
+        isinstance(node.slice, ast.Tuple)
+        and len(node.slice.elts) in (2, 3)
+        and isinstance(node.value, ast.Name)
     )
 
 

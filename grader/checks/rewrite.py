@@ -173,9 +173,9 @@ class Edit(TreeCopy):
     # -- expressions ---------------------------------------------------------------------------
 
     def swap_indices(self, subscript: ast.Subscript) -> bool:
-        """``A[i, j]`` becomes ``A[j, i]``."""
+        """``A[i, j]`` becomes ``A[j, i]``; of three indices the last two change places."""
         index = subscript.slice
-        if not isinstance(index, ast.Tuple) or len(index.elts) != 2:
+        if not isinstance(index, ast.Tuple) or len(index.elts) < 2:
             return False
-        index.elts.reverse()
+        index.elts[-2:] = index.elts[-2:][::-1]
         return True

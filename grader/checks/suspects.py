@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from grader.checks.index_suspects import index_suspects
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name, device_functions, function_node
+from grader.checks.places import base_name, device_functions, function_node, shared_arrays
 from grader.checks.rewrite import Edit
 from grader.checks.spots import Spot, spot
 from grader.checks.sum_suspects import sum_suspects
@@ -98,6 +98,24 @@ def _starts(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Sp
                 yield spot("once", node, "", lambda edit, span: edit.move_before_loops(span))
 
 
+def _fills(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """What a slot of a tile gets where there is no element for it: zero."""
+    del launcher
+    shared = shared_arrays(functions)
+    for node in (node for function in functions for node in ast.walk(function)):
+        match node:
+            case ast.Assign(targets=[ast.Subscript() as slot], value=value) if base_name(slot) in shared:
+                plain = not any(isinstance(one, ast.Subscript | ast.Name) for one in _arguments(value))
+                if plain and not _is_zero(value):
+                    yield spot("start", value, "0.0")
+
+
+def _arguments(value: ast.expr) -> list[ast.AST]:
+    """The nodes of a value, but for the name of a type that it is made with."""
+    inner = value.args[0] if isinstance(value, ast.Call) and len(value.args) == 1 else value
+    return list(ast.walk(inner))
+
+
 def _is_zero(node: ast.expr) -> bool:
     inner = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
     return isinstance(inner, ast.Constant) and inner.value == 0
@@ -173,7 +191,9 @@ def _ranges(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Sp
                     if counter is not None:
                         yield spot("range", test, f"{counter} < {depth}")
                 case ast.While(test=ast.Compare(left=left) as test) if not _nested(node):
-                    yield spot("range", test, f"{ast.unparse(left)} < {width}")
+                    counter = next((one.id for one in ast.walk(left) if isinstance(one, ast.Name)), None)
+                    if counter is not None:
+                        yield spot("range", test, f"{counter} < {width}")
                 case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()) if name != width:
                     if not isinstance(node.value, ast.Constant) and _plain(node.value):
                         yield spot("step", node, f"{name} += {width}")
@@ -218,6 +238,6 @@ _KINDS: Mapping[str, tuple[_Kind, ...]] = {
     "precision-loss": (_conversions, sum_suspects),
     "unwritten-output": (_guards, index_suspects),
     "dropped-k-tail": (_ranges, _guards, _starts, index_suspects, sum_suspects),
-    "repeated-k-tail": (sum_suspects, _outputs, _ranges, _starts, index_suspects),
-    "wrong-result": (sum_suspects, _starts, _outputs, _guards, _ranges, index_suspects, _conversions),
+    "repeated-k-tail": (sum_suspects, _fills, _outputs, _ranges, _starts, index_suspects),
+    "wrong-result": (sum_suspects, _starts, _fills, _outputs, _guards, _ranges, index_suspects, _conversions),
 }

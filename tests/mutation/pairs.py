@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from tests.mutation.corpus import OPERATORS
+from tests.mutation.judging import Grading, grade_all
 from tests.mutation.mutant import Change, Mutant, mutant
 from tests.mutation.styles import Style, styles
 from tests.mutation.text import Text
 
+#: Two mistakes of each pair; ten pairs of each style.
 PER_STYLE = 10
 SEED = 20
 
@@ -79,3 +81,38 @@ def _parses(text: Text) -> bool:
         return bool(text.tree.body)
     except SyntaxError:
         return False
+
+
+@dataclass(frozen=True)
+class Mending:
+    """A pair graded, and the mistake that is left once the one that was named is mended."""
+
+    pair: Pair
+    first: Grading
+    second: Grading | None
+
+    @property
+    def first_true(self) -> bool:
+        return self.pair.blamed(self.first.name, self.first.line) is not None
+
+    @property
+    def reaches_pass(self) -> bool:
+        """Mended one by one: the second mistake alone is named too, and without both the style passes."""
+        blamed = self.pair.blamed(self.first.name, self.first.line)
+        if blamed is None or self.second is None:
+            return False
+        labels = self.pair.only[1 - blamed].labels
+        return self.second.name in labels and self.second.line in labels[self.second.name]
+
+
+def mended(processes: int) -> tuple[Mending, ...]:
+    """Every pair, and where its first cause is true what is left when that is mended."""
+    known = pairs()
+    first = list(grade_all([pair.both for pair in known], processes))
+    blamed = [pair.blamed(one.name, one.line) for pair, one in zip(known, first, strict=True)]
+    left = [pair.only[1 - at] for pair, at in zip(known, blamed, strict=True) if at is not None]
+    second = iter(grade_all(left, processes))
+    return tuple(
+        Mending(pair, one, None if at is None else next(second))
+        for pair, one, at in zip(known, first, blamed, strict=True)
+    )

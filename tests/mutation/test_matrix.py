@@ -26,6 +26,11 @@ def test_targets() -> None:
     assert MATRIX["line_right"] >= 0.95 * MATRIX["faulty"]
 
 
+def test_two_mistakes_at_once() -> None:
+    assert MATRIX["pairs"] >= 100
+    assert MATRIX["first_true"] >= 0.95 * MATRIX["pairs"]
+
+
 def test_every_mutant_is_judged() -> None:
     answers = recorded()
     assert [one.key for one in corpus() if one.key not in answers] == []
