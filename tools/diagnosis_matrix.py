@@ -68,8 +68,8 @@ def page(judgements: Sequence[Judgement], mendings: Sequence[Mending], answers: 
         "",
         "## Two mistakes at once",
         "",
-        "Pairs of faults in one kernel: whether the first diagnosis is true of one of them, and whether, once "
-        "that is mended, the other is named too, so that mending one after the other ends in PASS.",
+        "Pairs of faults in one kernel: whether the first diagnosis is true of one of them, and whether, "
+        "once that is mended, the other is named too, so that mending one after the other ends in PASS.",
         "",
         *_table(("what", "count"), list(pair_totals(mendings).items())),
         "",

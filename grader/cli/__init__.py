@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from collections.abc import Sequence
@@ -73,11 +74,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return _reader_left()
+    except OSError as error:
+        if sys.stdout is None or sys.stdout.closed or error.errno in (errno.ENOSPC, errno.EBADF, errno.EIO):
+            return _cannot_write(error)
+        from grader.cli.fault import report_crash
+
+        return report_crash(error, words)
     except Exception as error:  # noqa: BLE001 - whatever we got wrong must not look like a student's fault
         from grader.cli.fault import report_crash
 
         return report_crash(error, words)
     return code if isinstance(code, int) else 0
+
+
+def _cannot_write(error: OSError) -> int:
+    """Say that the output cannot be written, and let Python's own flush at exit go nowhere."""
+    import os
+
+    try:
+        sys.stderr.write(f"grader: the output cannot be written: {error.strerror}\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except (OSError, AttributeError):
+        pass
+    return 2
 
 
 def _reader_left() -> int:

@@ -15,7 +15,14 @@ _PIPE_WIDTH = 100
 
 
 def prepare_streams() -> None:
-    """Let no character end a run: what a console's encoding lacks is written as ``?``."""
+    """Let no character end a run: what a console's encoding lacks is written as ``?``.
+
+    A stream that was closed before we began swallows what is written to it; the exit code still counts.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open until the process ends
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - as above
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -38,7 +45,8 @@ def wants_colour(choice: Colour, stream: TextIO) -> bool:
 def width(stream: TextIO) -> int:
     """Give a terminal's columns, at most 120, or those of a page where the output is no terminal."""
     if not stream.isatty():
-        return int(os.environ.get("COLUMNS", "0") or 0) or _PIPE_WIDTH
+        columns = os.environ.get("COLUMNS", "")
+        return int(columns) if columns.isdecimal() and int(columns) else _PIPE_WIDTH
     return min(shutil.get_terminal_size().columns, 120)
 
 

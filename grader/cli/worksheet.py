@@ -9,7 +9,7 @@ import click
 from grader.cli import streams
 from grader.cli.choose import choose
 from grader.cli.refusal import Refusal
-from grader.exercises import write_text
+from grader.exercises import ExerciseFileError, write_text
 
 
 @click.command("worksheet")
@@ -25,12 +25,22 @@ def command(name: str, student: str, output: Path | None, rubrics: Path | None) 
     exercise = choose(name, rubrics)
     try:
         text = worksheet(exercise.rubric, student)
-    except (StudentKeyError, NotPersonalError, RubricError) as error:
+    except StudentKeyError:
+        wanted = "letters, digits, dots, dashes, underscores and @, say a login or an address"
+        raise Refusal(f"--student {student!r}: a sheet can hold a key of {wanted}") from None
+    except NotPersonalError:
+        raise Refusal(
+            f"{exercise.name} has no numbers that are drawn for a student; take the file itself"
+        ) from None
+    except RubricError as error:
         raise Refusal(str(error)) from None
     if output is None:
         streams.write(text, colour=False)
     elif output.exists():
         raise Refusal(f"--output {output}: the file exists already; name a new one")
     else:
-        write_text(output, text)
+        try:
+            write_text(output, text)
+        except ExerciseFileError as error:
+            raise Refusal(f"--output {output}: {error.why}") from None
     return 0

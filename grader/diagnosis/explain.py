@@ -14,8 +14,9 @@ from grader.diagnosis import (
     racecheck,
     result,
     synccheck,
+    warp_lanes,
 )
-from grader.diagnosis.catalogue import Family, UnknownNameError, entry
+from grader.diagnosis.catalogue import CATALOGUE, Family
 from grader.diagnosis.context import Context
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import number, plural, sentence
@@ -27,6 +28,7 @@ WRITERS: Mapping[str, Writer] = {
     **compilation.WRITERS,
     **launching.WRITERS,
     **synccheck.WRITERS,
+    **warp_lanes.WRITERS,
     **racecheck.WRITERS,
     **initcheck.WRITERS,
     **memcheck.WRITERS,
@@ -54,15 +56,12 @@ _FILLED_GAP = 1
 
 
 def explain(finding: Finding, context: Context) -> Diagnostic:
-    """Write the message for a finding. Raises ``UnknownNameError`` for a name outside the catalogue.
+    """Write the message for a finding; for a name outside the catalogue a plain one that says what it can.
 
     Every part but ``passed``, ``picture`` and ``frame`` is filled whatever the finding lacks.
     """
-    entry(finding.name)
-    if finding.name not in WRITERS:
-        raise UnknownNameError(finding.name)
     evidence = Evidence(finding, context)
-    wording = WRITERS[finding.name](evidence)
+    wording = WRITERS.get(finding.name, _uncatalogued)(evidence)
     return Diagnostic(
         name=finding.name,
         severity=finding.severity,
@@ -77,6 +76,27 @@ def explain(finding: Finding, context: Context) -> Diagnostic:
     )
 
 
+def _uncatalogued(evidence: Evidence) -> Wording:
+    """A name that no module has words for: the student gets the place and the name, and no crash."""
+    said = _as_words(evidence.finding.name)
+    return Wording(
+        headline=f"{said}{evidence.on_line()}",
+        primary=said,
+        seen=(evidence.at_shape(), f"{evidence.slot()}{evidence.in_round()}" if evidence.slot() else ""),
+        because="the machine reports this, and the grader has no page about it",
+        hints=(
+            "what does this line do, for each thread of a block?",
+            f"look at {evidence.code('the place shown')}{evidence.on_line()}",
+            "ask whoever gives the course, and quote this name",
+        ),
+    )
+
+
+def _as_words(name: str) -> str:
+    """A kebab-case name as words."""
+    return " ".join(name.replace("-", " ").split()) or "a fault without a name"
+
+
 def _seen(evidence: Evidence, wording: Wording) -> tuple[str, ...]:
     shapes = evidence.count("shapes")
     on_shapes = f"on {number(shapes)} shapes of the suite" if shapes is not None and shapes > 1 else ""
@@ -85,7 +105,8 @@ def _seen(evidence: Evidence, wording: Wording) -> tuple[str, ...]:
 
 def _checked(evidence: Evidence, wording: Wording) -> str:
     context = evidence.context
-    family = entry(evidence.finding.name).family
+    known = CATALOGUE.get(evidence.finding.name)
+    family: Family = known.family if known is not None else "memcheck"
     if context.confirmed == "schedule":
         return (
             "confirmed by experiment: some order of the warps gives a wrong element; "

@@ -36,6 +36,36 @@ def _block_too_large(evidence: Evidence) -> Wording:
     )
 
 
+def _grid_too_large(evidence: Evidence) -> Wording:
+    grid, limit = evidence.numbers("grid"), evidence.numbers("limit")
+    over = [at for at, (asked, most) in enumerate(zip(grid, limit, strict=False)) if asked > most]
+    device, axis = evidence.text("device"), over[0] if over else None
+    side = "xyz"[axis] if axis is not None and axis < 3 else "one axis"
+    asked = plural(grid[axis], "block") if axis is not None else "more blocks than there may be"
+    most = number(limit[axis]) if axis is not None else "fewer"
+    return Wording(
+        headline=f"the grid has {asked} along {side}, where the device takes at most {most}",
+        primary=f"{asked} along {side}",
+        seen=(
+            evidence.shape(),
+            f"grid ({_plain_sizes(grid)}) as x, y, z" if grid else "",
+            f"limit{f' on {device}' if device else ''}: ({_plain_sizes(limit)})" if limit else "",
+        ),
+        because="a device counts the blocks of a grid with 31 bits along x, and with 16 bits along y and z",
+        hints=(
+            f"how many blocks does the launch ask for along {side}, and how many elements has each to do?",
+            "only x takes more than 65,535 blocks",
+            "put the longest extent along x, or let each block do more than one tile in a loop",
+        ),
+        all_the_same="such a launch is refused, and nothing is computed",
+    )
+
+
+def _plain_sizes(sizes: tuple[int, ...]) -> str:
+    """Sizes one after the other: "1, 70,000" would be read as three, so no separators here."""
+    return ", ".join(str(size) for size in sizes)
+
+
 def _shared_memory_too_large(evidence: Evidence) -> Wording:
     asked, limit = evidence.count("bytes"), evidence.count("limit")
     size = f"{number(asked)} bytes" if asked is not None else "more bytes than there are"
@@ -191,6 +221,7 @@ def _did_not_finish(evidence: Evidence) -> Wording:
 WRITERS: dict[str, Writer] = {
     "bad-launch-config": _bad_launch_config,
     "block-too-large": _block_too_large,
+    "grid-too-large": _grid_too_large,
     "shared-memory-too-large": _shared_memory_too_large,
     "grid-too-small": _grid_too_small,
     "did-not-finish": _did_not_finish,

@@ -21,6 +21,7 @@ __all__ = ["GEMM_FAMILIES", "Shape", "draw_family", "families_of", "shapes_of", 
 
 PUBLIC_SEED = b"tilegrade suites 1"
 MOST_TILES = 4
+LONG = 256
 ATTEMPTS = 200
 
 GEMM_FAMILIES: Mapping[str, Mapping[str, str]] = {
@@ -165,7 +166,8 @@ def _size(kind: str, number: int, tile: int) -> int:
         case "short":
             return (number % 2) * tile + _remainder(within, tile)
         case "long":
-            return (MOST_TILES + number % 2) * tile + _remainder(within, tile)
+            # Beyond what a byte counts, and beyond any limit that a kernel for small sizes may carry.
+            return max(MOST_TILES * tile, LONG) + 1 + within % (2 * tile)
     return (1 + number % MOST_TILES) * tile
 
 

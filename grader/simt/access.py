@@ -155,11 +155,13 @@ def _mark_skipped(
     and one never written is undefined as it is. A word read and modified in place never counts.
     """
     buffer = view.buffer
+    grid_axes = mc.chunk.grid_axes
+    if type(address) is int or (type(address) is Affine and not any(address.coefs[grid_axes:])):
+        return  # one word for the whole block: whoever skipped it had no word of its own to leave out
     skipped = ~active.array
     live = mc.live
     if live is not None and hasattr(live, "array"):
         skipped = skipped & live.array
-    grid_axes = mc.chunk.grid_axes
     block_axes = tuple(range(grid_axes, len(mc.chunk.shape)))
     some = active.array.any(axis=block_axes, keepdims=True)
     skipped = skipped & some

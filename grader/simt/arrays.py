@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from typing import Any, NoReturn
 
 import numpy as np
@@ -30,11 +31,11 @@ def shared(context: Context, node: ast.Call) -> Typed:
     if shape == (0,):
         return _dynamic(context, node, name, code)
     key = len(kernel.shared_bytes)
-    kernel.shared_bytes.append(int(np.prod(shape)) * np.dtype(code).itemsize)
+    kernel.shared_bytes.append(math.prod(shape) * np.dtype(code).itemsize)
     kernel.shared_spans.append(context.program.span(node))
 
     def make(chunk: Chunk) -> View:
-        words = int(np.prod(shape))
+        words = math.prod(shape)
         stamped = name in kernel.guarded_stores
         return _on_blocks(_buffer(chunk, words, name, code, stamped), chunk, shape, name, code)
 
@@ -93,11 +94,11 @@ def local(context: Context, node: ast.Call) -> Typed:
     """``cuda.local.array(shape, dtype)``: one array for each thread."""
     shape, code = _declaration(context, node)
     name = context.target_name or "local"
-    if int(np.prod(shape)) > LOCAL_LIMIT:
+    if math.prod(shape) > LOCAL_LIMIT:
         context.unsupported(node, "local-array-size")
     kind = Array(code, len(shape), "local", -1)
     key = id(node)
-    context.kernel.local_bytes += int(np.prod(shape)) * np.dtype(code).itemsize
+    context.kernel.local_bytes += math.prod(shape) * np.dtype(code).itemsize
 
     def execute(fr: Any, m: Any) -> LocalArray:
         array: LocalArray | None = fr.arrays.get(key)
@@ -226,8 +227,6 @@ def dtype_code(context: Context, node: ast.expr) -> str:
         module, _, name = typed.kind.path.rpartition(".")
         if module in ("numba", "numpy") and name in CODES:
             return CODES[name]
-        if typed.kind.path in ("float", "int", "bool"):
-            return {"float": "d", "int": "q", "bool": "?"}[typed.kind.path]
     return context.fail(node, "dtype", got=ast.unparse(node))
 
 

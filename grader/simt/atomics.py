@@ -15,7 +15,7 @@ from grader.simt.mask import Active
 from grader.simt.memory import View, code_of
 from grader.simt.race import ATOMIC, WRITE
 from grader.simt.tally import STORE
-from grader.simt.types import CONSTANT_ARRAY, Array, Scalar, Space
+from grader.simt.types import CONSTANT_ARRAY, NAMES, Array, Scalar, Space
 from grader.simt.values import UNDEFINED, Tainted, Value, strip, taint_of, wrap
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -37,6 +37,13 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+#: Element types that numba-cuda's operations take, where not all 32- and 64-bit numbers.
+_ACCEPTED = {
+    **dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), "iqIQ"),
+    **dict.fromkeys(("inc", "dec"), "IQ"),
+}
+
+
 def atomic(context: Context, node: ast.Call) -> Typed:
     """``cuda.atomic.add(array, index, value)`` and its siblings; gives the old value."""
     path = expressions.expression(context, node.func).kind
@@ -48,6 +55,10 @@ def atomic(context: Context, node: ast.Call) -> Typed:
     array = expressions.expression(context, place.value)
     if not isinstance(array.kind, Array):
         context.fail(node, "argument-type", name=ast.unparse(node.func), got=array.kind.name)
+    accepted = _ACCEPTED.get(name, "iqIQfd")
+    if array.kind.code not in accepted:
+        wanted = ", ".join(NAMES[code] for code in accepted)
+        context.fail(node, "argument-type", name=ast.unparse(node.func), got=array.kind.name, wanted=wanted)
     if array.kind.space == "local":
         context.unsupported(node, "atomic-on-local-array")
     if array.kind.ident == CONSTANT_ARRAY:

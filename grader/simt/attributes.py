@@ -10,6 +10,7 @@ import numpy as np
 from grader.simt import expressions, whole_numbers
 from grader.simt.arguments import mapped
 from grader.simt.context import Context, Run, Typed, constant_typed
+from grader.simt.cuda_names import misspelt
 from grader.simt.host_values import path_value
 from grader.simt.local import LocalArray
 from grader.simt.memory import View
@@ -80,6 +81,9 @@ def _of_path(context: Context, node: ast.Attribute, path: str) -> Typed:
         if node.attr not in DIMS:
             context.fail(node, "unknown-attribute", name=node.attr, got=path)
         return Typed(INT32, index_run(path.rsplit(".", 1)[1], DIMS[node.attr]))
+    near = misspelt(path, node.attr)
+    if near is not None:
+        context.fail(node, "unknown-attribute", name=node.attr, got=path, wanted=near)
     if full == "numba.cuda.warpsize":
         return Typed(INT32, lambda fr, m: fr.mc.tally.warp)
     if full == "numba.cuda.laneid":

@@ -7,6 +7,7 @@ The first index that differs between threads turns the array into flat memory, o
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class LocalArray:
         self.name = name
         self.shape = shape
         self.code = code
-        size = int(np.prod(shape))
+        size = math.prod(shape)
         self.cells: list[Any] = [UNSET] * size
         self.defined: list[Active] = [None] * size
         self.view: View | None = None
@@ -40,7 +41,7 @@ class LocalArray:
     @property
     def size(self) -> int:
         """How many elements each thread's array has."""
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     def flat(self, dims: list[Any]) -> int | None:
         """The cell of an index that is the same, and in range, for all threads; else None."""

@@ -35,6 +35,7 @@ class Loop:
         mc, slot, body = fr.mc, self.slot, self.body
         pair: list[Any] = [self.name, low]
         mc.loops.append(pair)
+        mc.open.append([self.site, 0])
         state: State = m
         if self.exits:
             state = self._with_exits(fr, m, range(low, high, step), pair)
@@ -51,6 +52,7 @@ class Loop:
                 fr.values[slot], fr.defined[slot] = before
                 assign(fr, slot, last, m)
         mc.loops.pop()
+        mc.open.pop()
         return self._finish(fr, state)
 
     def _finish(self, fr: Frame, state: State) -> State:
@@ -77,6 +79,7 @@ class Loop:
         low, high, step = (_clean(mc, bound, m) for bound in (low, high, step))
         pair: list[Any] = [self.name, low]
         mc.loops.append(pair)
+        mc.open.append([self.site, 0])
         fr.broken.append(DEAD)
         state: State = m
         value = low
@@ -94,6 +97,7 @@ class Loop:
                 break
             value = whole_numbers.int_add(value, step)
         mc.loops.pop()
+        mc.open.pop()
         return leave_loop(fr, m, _unbroken(fr, m), self.orelse)
 
 
@@ -155,6 +159,7 @@ def run_while(fr: Frame, m: Active, condition: Run, site: Site, body: Any, orels
     state: State = m
     passes: list[Any] = ["while", 0]
     mc.loops.append(passes)
+    mc.open.append([site, 0])
     while type(state) is not Dead:
         chosen = as_condition(condition(fr, state))  # type: ignore[arg-type]
         if type(chosen) is bool:
@@ -171,4 +176,5 @@ def run_while(fr: Frame, m: Active, condition: Run, site: Site, body: Any, orels
         state = one_pass(fr, body, yes)
         passes[1] += 1
     mc.loops.pop()
+    mc.open.pop()
     return leave_loop(fr, m, _unbroken(fr, m), orelse)

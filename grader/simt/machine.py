@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from grader.simt.race_grid import GridShadow
 from grader.simt.taint import TaintTrail
 from grader.simt.tally import Tally
 from grader.simt.values import strip
+
+#: Iterations after which a loop that only memory can end counts as starved by lockstep.
+MAX_WAITS = 20_000
 
 
 class Stop(Exception):
@@ -61,6 +64,7 @@ class Machine:
         self.interval = 1
         self.shared: dict[int, View] = {}
         self.loops: list[list[Any]] = []
+        self.open: list[list[Any]] = []
         self.trail = TaintTrail(chunk, self.ledger)
         self.logs = [buffer.log for buffer in self.global_buffers if buffer.shadowed]
         self.exits: list[tuple[Site, Any]] = []
@@ -123,14 +127,23 @@ class Machine:
             grid.finish(self.ledger)
 
     def spend(self, site: Site) -> None:
-        """Count one iteration of a loop against the launch's budget."""
+        """Count one iteration of the innermost loop against the launch's budget."""
         self.fuel -= 1
+        if self.open:
+            self.open[-1][1] += 1
+            if site.waits and self.open[-1][1] > MAX_WAITS:
+                self._starved(site)
         if self.fuel < 0:
-            counts = {"operations": self.budget}
+            # Of the loops that are open, the one that went round most often is the one without an end.
+            site = max(self.open, key=lambda entry: entry[1], default=[site, 0])[0]
             if site.waits:
-                facts = {"construct": "spin-wait"}
-                raise Stop(Finding("unsupported-construct", "error", site.span, counts=counts, facts=facts))
+                self._starved(site)
+            counts = {"operations": self.budget}
             raise Stop(Finding("did-not-finish", "error", primary=site.span, counts=counts, loops=()))
+
+    def _starved(self, site: Site) -> NoReturn:
+        counts, facts = {"operations": self.budget - self.fuel}, {"construct": "spin-wait"}
+        raise Stop(Finding("unsupported-construct", "error", site.span, counts=counts, facts=facts))
 
     def split(self, active: Active, condition: Any) -> tuple[State, State]:
         """The threads for which a condition holds, and those for which it does not."""

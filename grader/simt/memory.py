@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,7 @@ class View:
     @property
     def size(self) -> int:
         """How many elements it has."""
-        return int(np.prod(self.shape)) if self.shape else 1
+        return math.prod(self.shape) if self.shape else 1
 
     def index_of(self, word: int) -> tuple[int, ...]:
         """The index of the element at ``word`` words past the view's start, were it C-ordered.

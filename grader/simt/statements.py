@@ -12,6 +12,9 @@ from grader.simt.context import Context, Frame
 from grader.simt.mask import Active
 from grader.simt.steps import Body, Step, counted, sequence
 
+#: Statements that a kernel may come to, device functions counted at each of their calls.
+MAX_STATEMENTS = 10_000
+
 
 def suite(context: Context, nodes: list[ast.stmt]) -> Body:
     """Compile statements that follow each other."""
@@ -26,6 +29,8 @@ def statement(context: Context, node: ast.stmt) -> list[Step]:
             context.fail(node, "unsupported-python", name=type(node).__name__.lower())
         context.unsupported(node)
     context.kernel.statements += 1
+    if context.kernel.statements > MAX_STATEMENTS:
+        context.unsupported(node, "kernel-size")
     steps: list[Step] = handler(context, node)
     return _shown(context, node, steps) if context.kernel.traced else steps
 

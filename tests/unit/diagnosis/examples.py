@@ -199,6 +199,36 @@ def block_too_large() -> Example:
     return Example(source, finding, Context(found.path, found.source_lines, {"TILE": 64}, block=(64, 64, 1)))
 
 
+def grid_too_large() -> Example:
+    facts = {"grid": (1, 70000, 1), "limit": (2147483647, 65535, 65535), "device": "H100"}
+    return Example(TILED, Finding("grid-too-large", "error", facts=facts), context(TILED, (), ()))
+
+
+def shuffle_from_inactive_lane() -> Example:
+    return _shuffle("if i < 16:\n        ", "shuffle-from-inactive-lane", 15, 1)
+
+
+def lane_not_in_mask() -> Example:
+    return _shuffle("", "lane-not-in-mask", 16, 16)
+
+
+def _shuffle(guard: str, name: str, at: int, threads: int) -> Example:
+    mask = "0xFFFFFFFF" if guard else "0xFFFF"
+    call = f"cuda.shfl_down_sync({mask}, a[i], 1)"
+    source = f"from numba import cuda\n\n\n@cuda.jit\ndef shift(a):\n    i = cuda.threadIdx.x\n    {guard}a[i] = {call}\n"
+    finding = Finding(
+        name,
+        "error",
+        place(source, call),
+        place(source, "i < 16") if guard else None,
+        threads=(Thread((0, 0, 0), (at, 0, 0)),),
+        counts={"threads": threads},
+        facts={"lane": at + 1},
+    )
+    lines = tuple(source.splitlines())
+    return Example(source, finding, Context("shift.py", lines, block=(32, 1, 1), grid=(1, 1, 1)))
+
+
 def shared_memory_too_large() -> Example:
     source = TILED.replace("array((TILE, TILE), float32)", "array((128, 128), float32)")
     finding = Finding(
@@ -697,6 +727,7 @@ def low_occupancy() -> Example:
 _MAKERS: tuple[Callable[[], Example], ...] = (
     syntax_error, missing_kernel, changed_signature, not_started, forbidden_call, unsupported_construct,
     type_error, non_constant_shared_shape, bad_launch_config, block_too_large, shared_memory_too_large,
+    grid_too_large, shuffle_from_inactive_lane, lane_not_in_mask,
     grid_too_small, did_not_finish, divergent_barrier, exit_before_barrier, shared_read_before_barrier,
     shared_overwrite_before_barrier, shared_write_conflict, global_write_conflict, global_read_write_race,
     undefined_variable, uninitialised_shared_read, uninitialised_local_read, stale_shared_read,
