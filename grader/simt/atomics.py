@@ -57,8 +57,8 @@ def atomic(context: Context, node: ast.Call) -> Typed:
         context.fail(node, "argument-type", name=ast.unparse(node.func), got=array.kind.name)
     accepted = _ACCEPTED.get(name, "iqIQfd")
     if array.kind.code not in accepted:
-        wanted = ", ".join(NAMES[code] for code in accepted)
-        context.fail(node, "argument-type", name=ast.unparse(node.func), got=array.kind.name, wanted=wanted)
+        types = ", ".join(NAMES[code] for code in accepted)
+        context.fail(node, "argument-type", name=ast.unparse(node.func), got=array.kind.name, wanted=types)
     if array.kind.space == "local":
         context.unsupported(node, "atomic-on-local-array")
     if array.kind.ident == CONSTANT_ARRAY:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from grader.simt.host_tables import BINARY, BUILTINS, COMPARE, TABLES, UNARY, is_number, is_plain
-from grader.simt.host_values import JIT_PATHS, Budget, Function, HostError, Path, Unknown, path_value
+import numpy as np
+
+from grader.simt.host_tables import BINARY, COMPARE, METHODS, UNARY, is_number, is_plain
+from grader.simt.host_values import Budget, Function, HostError, Method, Once, Path, Unknown, path_value
 
 MAX_BITS = 4096
 MAX_ITEMS = 100_000
@@ -28,7 +31,10 @@ class Evaluator:
         method = getattr(self, "_" + type(node).__name__.lower(), None)
         if method is None:
             raise HostError(node, "unsupported-construct", type(node).__name__)
-        return method(node)
+        try:
+            return method(node)
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise HostError(node, "host-error", f"{type(error).__name__}: {error}") from None
 
     def _constant(self, node: ast.Constant) -> Any:
         return node.value
@@ -38,9 +44,10 @@ class Evaluator:
             if node.id in scope:
                 found = scope[node.id]
                 if isinstance(found, Unknown):
-                    raise HostError(node, "unknown-value", node.id)
+                    told = isinstance(found.node, ast.expr) and not isinstance(found.node, ast.Name)
+                    raise HostError(found.node if told else node, "unknown-value", node.id)
                 return found
-        if node.id in BUILTINS:
+        if hasattr(builtins, node.id):
             return Path(node.id)
         raise HostError(node, "unknown-name", node.id)
 
@@ -67,22 +74,43 @@ class Evaluator:
                 yield self.value(node)
 
     def _iterate(self, node: ast.expr) -> list[Any]:
-        items = self.value(node)
-        if not isinstance(items, tuple | list | range | str) or len(items) > MAX_ITEMS:
+        return self.walk(node, self.value(node))
+
+    def walk(self, node: ast.AST, items: Any) -> list[Any]:
+        """What iterating over a value gives; an iterator is used up."""
+        if isinstance(items, Once):
+            return items.take()
+        if is_number(items) or items is None:
+            raise HostError(node, "host-error", f"TypeError: '{type(items).__name__}' object is not iterable")
+        if not isinstance(items, tuple | list | range | str | dict | set | frozenset | np.ndarray):
             raise HostError(node, "unsupported-construct", "iteration")
+        if len(items) > MAX_ITEMS:
+            raise HostError(node, "too-large", "iteration")
         return list(items)
 
     def _attribute(self, node: ast.Attribute) -> Any:
         owner = self.value(node.value)
         if isinstance(owner, Path):
             return path_value(f"{owner.name}.{node.attr}")
-        raise HostError(node, "unknown-attribute", node.attr)
+        if isinstance(owner, np.ndarray | np.generic) and node.attr in ("shape", "size", "ndim"):
+            return getattr(owner, node.attr)
+        if node.attr in METHODS.get(np.ndarray if isinstance(owner, np.generic) else type(owner), ()):
+            return Method(owner, node.attr)
+        plain = is_plain(owner) or owner is None or isinstance(owner, dict | set | range)
+        if plain and not hasattr(type(owner), node.attr):
+            text = f"AttributeError: '{type(owner).__name__}' object has no attribute '{node.attr}'"
+            raise HostError(node, "host-error", text)
+        raise HostError(node, "unsupported-construct", node.attr)
 
     def _subscript(self, node: ast.Subscript) -> Any:
         owner = self.value(node.value)
-        if not isinstance(owner, tuple | list | dict | str | range):
-            raise HostError(node, "unsupported-construct", "subscript")
         index = self._slice(node.slice) if isinstance(node.slice, ast.Slice) else self.value(node.slice)
+        if is_number(owner) or owner is None:
+            text = f"TypeError: '{type(owner).__name__}' object is not subscriptable"
+            raise HostError(node, "host-error", text)
+        one = isinstance(owner, np.ndarray) and isinstance(index, int | slice | tuple | np.integer)
+        if not one and not isinstance(owner, tuple | list | dict | str | range):
+            raise HostError(node, "unsupported-construct", "subscript")
         return self._guarded(node, lambda: owner[index])
 
     def _slice(self, node: ast.Slice) -> slice:
@@ -95,6 +123,13 @@ class Evaluator:
     def operate(self, node: ast.AST, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right`` within the bounds on sizes."""
         function = BINARY.get(type(op))
+        if function is not None and (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
+            return self._elementwise(node, function, left, right)
+        if is_plain(left) is not is_plain(right) and (left is None or right is None):
+            names = f"'{type(left).__name__}' and '{type(right).__name__}'"
+            raise HostError(node, "host-error", f"TypeError: unsupported operand types: {names}")
+        if isinstance(op, ast.Mod) and isinstance(left, str):
+            raise HostError(node, "unsupported-construct", "%")
         if function is None or not (is_plain(left) and is_plain(right)):
             raise HostError(node, "unsupported-construct", type(op).__name__)
         if isinstance(op, ast.Pow | ast.LShift) and isinstance(right, int) and abs(right) > MAX_BITS:
@@ -108,6 +143,15 @@ class Evaluator:
         if isinstance(result, int) and result.bit_length() > MAX_BITS:
             raise HostError(node, "too-large")
         return result
+
+    def _elementwise(self, node: ast.AST, function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+        if not all(is_number(side) or isinstance(side, np.ndarray) for side in (left, right)):
+            raise HostError(node, "unsupported-construct", "array")
+        shape = self._guarded(node, lambda: np.broadcast_shapes(np.shape(left), np.shape(right)))
+        if np.prod(shape, dtype=np.float64) > MAX_ITEMS:
+            raise HostError(node, "too-large")
+        with np.errstate(all="ignore"):
+            return self._guarded(node, lambda: function(left, right))
 
     def _guarded(self, node: ast.AST, compute: Callable[[], Any]) -> Any:
         try:
@@ -144,57 +188,8 @@ class Evaluator:
     def _ifexp(self, node: ast.IfExp) -> Any:
         return self.value(node.body if self.value(node.test) else node.orelse)
 
-    def _call(self, node: ast.Call) -> Any:
-        function = self.value(node.func)
-        arguments = list(self._items(node.args))
-        keywords = {word.arg: self.value(word.value) for word in node.keywords if word.arg}
-        if isinstance(function, Function):
-            return self.call(node, function, arguments, keywords)
-        if isinstance(function, Path):
-            if function.name in JIT_PATHS and arguments and isinstance(arguments[0], Function):
-                return jitted(arguments[0], function.name, keywords)
-            if function.name in TABLES:
-                return self._table(node, function.name, arguments, keywords)
-            known = BUILTINS.get(function.name)
-            if known is not None and not keywords:
-                for argument in arguments:
-                    if isinstance(argument, Function | Path):
-                        raise HostError(node, "unsupported-construct", function.name)
-                    if isinstance(argument, range) and len(argument) > MAX_ITEMS:
-                        raise HostError(node, "too-large")
-                return self._guarded(node, lambda: known(*arguments))
-        raise HostError(node, "unsupported-call", ast.unparse(node.func)[:80])
-
-    def _table(self, node: ast.AST, path: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-        """A NumPy array made from plain values: a table that kernels read as a constant."""
-        dtype = keywords.pop("dtype", None)
-        if dtype is None and path in ("numpy.array", "numpy.asarray") and len(arguments) == 2:
-            dtype = arguments.pop()
-        if isinstance(dtype, Path):
-            dtype = dtype.name.rsplit(".", 1)[1]
-        if keywords or not all(is_plain(argument) for argument in arguments):
-            raise HostError(node, "unsupported-call", path)
-        make = TABLES[path]
-        if path in ("numpy.zeros", "numpy.ones", "numpy.full", "numpy.arange", "numpy.eye", "numpy.linspace"):
-            flat = [n for a in arguments for n in (a if isinstance(a, tuple | list) else (a,))]
-            if any(isinstance(n, int | float) and abs(n) > MAX_ITEMS for n in flat):
-                raise HostError(node, "too-large")
-        array = self._guarded(
-            node, lambda: make(*arguments) if dtype is None else make(*arguments, dtype=dtype)
-        )
-        if array.dtype.hasobject or array.size > MAX_ITEMS:
-            raise HostError(node, "unsupported-call", path)
-        return array
-
     def call(
         self, node: ast.AST, function: Function, arguments: list[Any], keywords: Mapping[str, Any]
     ) -> Any:
         """Call a function of the submission: :class:`~grader.simt.host.Interpreter` runs statements."""
         raise HostError(node, "unsupported-call", f"{function.node.name}/{len(arguments) + len(keywords)}")
-
-
-def jitted(function: Function, path: str, keywords: Mapping[Any, Any]) -> Function:
-    """The function as a jit decorator at ``path`` leaves it."""
-    flag = keywords.get("device", False)
-    device = flag.value is True if isinstance(flag, ast.Constant) else flag is True
-    return Function(function.node, function.scopes, path, device or path != "numba.cuda.jit")

@@ -63,6 +63,57 @@ TABLES: dict[str, Callable[..., Any]] = {
 }
 
 
+def _rounded(function: Callable[[Any], Any], exact: Callable[[Any], int]) -> Callable[[Any], Any]:
+    """NumPy's rounding: elementwise for an array, a float for a number."""
+    return lambda value: function(value) if isinstance(value, np.ndarray) else float(exact(value))
+
+
+def _text(value: Any = "") -> str:
+    if not isinstance(value, str) and not is_number(value):
+        raise NotImplementedError
+    return str(value)
+
+
+#: Functions that walk through their arguments, so that an iterator is used up by them.
+WALKING = frozenset(
+    [
+        "tuple",
+        "list",
+        "sum",
+        "min",
+        "max",
+        "sorted",
+        "enumerate",
+        "zip",
+        "reversed",
+        "set",
+        "frozenset",
+        "dict",
+        "any",
+        "all",
+        "map",
+        "filter",
+    ]
+)
+#: Functions whose result is an iterator.
+ITERATORS = frozenset({"enumerate", "zip", "reversed"})
+#: Methods of plain values that the interpreter may call.
+METHODS: dict[type, frozenset[str]] = {
+    dict: frozenset(["items", "keys", "values", "get", "pop", "setdefault", "update", "copy", "clear"]),
+    list: frozenset(
+        ["append", "extend", "insert", "pop", "remove", "reverse", "sort", "index", "count", "copy", "clear"]
+    ),
+    tuple: frozenset({"index", "count"}),
+    set: frozenset(["add", "discard", "remove", "update", "copy", "union", "intersection", "difference"]),
+    str: frozenset(["upper", "lower", "strip", "split", "join", "startswith", "endswith"]),
+    int: frozenset({"bit_length"}),
+    float: frozenset({"is_integer"}),
+    np.ndarray: frozenset(["astype", "tolist", "item", "sum", "prod", "min", "max"]),
+}
+#: Those that make their owner longer.
+GROWING = frozenset({"append", "extend", "insert", "update", "add", "setdefault"})
+
+
 BUILTINS: dict[str, Callable[..., Any]] = {
     "int": int,
     "float": float,
@@ -77,6 +128,12 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "list": list,
     "sum": sum,
     "divmod": divmod,
+    "any": any,
+    "all": all,
+    "set": set,
+    "frozenset": frozenset,
+    "dict": dict,
+    "str": _text,
     "sorted": sorted,
     "reversed": lambda items: list(reversed(items)),
     "enumerate": lambda items: list(enumerate(items)),
@@ -104,6 +161,6 @@ BUILTINS: dict[str, Callable[..., Any]] = {
             ]
         )
     },
-    "numpy.ceil": lambda value: float(math.ceil(value)),
-    "numpy.floor": lambda value: float(math.floor(value)),
+    "numpy.ceil": _rounded(np.ceil, math.ceil),
+    "numpy.floor": _rounded(np.floor, math.floor),
 }

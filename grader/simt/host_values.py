@@ -55,6 +55,35 @@ class Function:
     captured: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class JitOptions:
+    """``cuda.jit(...)`` before it is given its function: the decorator's path and arguments."""
+
+    path: str
+    keywords: dict[str, Any]
+    signature: ast.expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a plain value, before it is called."""
+
+    owner: Any
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Once:
+    """What an iterator still has to give; ``take`` uses it up."""
+
+    items: list[Any]
+
+    def take(self) -> list[Any]:
+        """All that is left."""
+        items, self.items = self.items, []
+        return items
+
+
 @dataclass(slots=True)
 class Budget:
     """Steps that are left to an evaluation."""

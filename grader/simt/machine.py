@@ -135,7 +135,8 @@ class Machine:
                 self._starved(site)
         if self.fuel < 0:
             # Of the loops that are open, the one that went round most often is the one without an end.
-            site = max(self.open, key=lambda entry: entry[1], default=[site, 0])[0]
+            if self.open:
+                site = max(self.open, key=lambda entry: int(entry[1]))[0]
             if site.waits:
                 self._starved(site)
             counts = {"operations": self.budget}

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from grader.records import Finding, Span
+from grader.records import Fact, Finding, Span
 from grader.simt.host import Budget, Function, HostError, Interpreter, Path, Unknown, bind_import, span_of
+from grader.simt.host_discarded import cannot_follow
 from grader.simt.misplaced import find_misplaced
-
-MAX_NESTING = 200
+from grader.simt.nesting import deepest_line, too_deep
 
 
 class NotConstant(LookupError):
@@ -70,15 +70,21 @@ class Program:
 
     def evaluate(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, tuple[Finding, ...]]:
         """Call a plain function of the module on plain values: (result, findings)."""
-        function = self.scope.get(name)
-        if not isinstance(function, Function):
+        function = self.function(name, {})
+        if function is None:
             return None, (Finding("missing-function", "error", facts={"name": name}),)
         interpreter = Interpreter((self.scope,), Budget())
         try:
             return interpreter.call(function.node, function, list(arguments), {}), ()
         except HostError as error:
-            place = self.span(error.node if error.node is not None else function.node)
-            facts = {"rule": error.reason, "detail": error.detail, "name": name}
+            node = error.node if error.node is not None else function.node
+            facts: dict[str, Fact] = {"rule": error.reason, "detail": error.detail, "name": name}
+            if cannot_follow(error):
+                facts["construct"] = ast.unparse(node).lstrip().splitlines()[0][:80]
+            return None, (Finding("host-error", "error", primary=self.span(node), facts=facts),)
+        except RecursionError:
+            place = self.span(function.node)
+            facts = {"rule": "did-not-finish", "detail": "", "name": name}
             return None, (Finding("host-error", "error", primary=place, facts=facts),)
 
     def literal(self, name: str) -> tuple[Any, Span | None, tuple[Finding, ...]]:
@@ -93,15 +99,59 @@ class Program:
             return None, self.span(node), (Finding("not-a-literal", "error", self.span(node), facts=facts),)
 
     def function(self, name: str, constants: Mapping[str, Any]) -> Function | None:
-        """The function called ``name``; one nested in a factory is found too."""
+        """The function that ``name`` holds; where the module never binds it, one nested in a factory.
+
+        A definition on a branch that cannot be decided counts as taken. A name that is deleted, or
+        that holds anything else, holds no function.
+        """
         found = self.scope.get(name)
-        if not isinstance(found, Function):
-            for node in ast.walk(self.tree):
-                if isinstance(node, ast.FunctionDef) and node.name == name:
-                    found = Interpreter((dict(self.scope), self.scope)).define(node)
+        node: ast.AST | None = None
+        if isinstance(found, Unknown):
+            node = found.node
+        elif self.binding(name) is None:
+            node = _nested(self.tree, name)
+        if isinstance(node, ast.FunctionDef):
+            found = Interpreter((dict(self.scope), self.scope)).define(node)
         if isinstance(found, Function) and constants:
             return replace(found, scopes=(dict(constants), *found.scopes))
         return found if isinstance(found, Function) else None
+
+    def binding(self, name: str) -> ast.stmt | None:
+        """The last statement outside functions that binds the name or deletes it."""
+        found = None
+        waiting: list[ast.AST] = [self.tree]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.stmt) and _binds(node, name):
+                found = node if found is None or node.lineno >= found.lineno else found
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                waiting += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.expr)]
+        return found
+
+
+def _binds(node: ast.stmt, name: str) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name == name
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return any((alias.asname or alias.name.split(".")[0]) == name for alias in node.names)
+    parts = [node.target] if isinstance(node, ast.For | ast.AnnAssign | ast.AugAssign) else []
+    targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else parts
+    return any(
+        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store | ast.Del)
+        for target in targets
+        for part in ast.walk(target)
+    )
+
+
+def _nested(tree: ast.Module, name: str) -> ast.FunctionDef | None:
+    """The last function of that name which is defined inside another."""
+    outer = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    found = None
+    for one in outer:
+        for node in ast.walk(one):
+            if isinstance(node, ast.FunctionDef) and node is not one and node.name == name:
+                found = node
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -117,9 +167,12 @@ def parse_text(text: str) -> Program:
         span = Span(line, max(column, 1), end[0], max(end[1], column + 1) if end[0] == line else end[1])
         return _broken(text, span, error.msg or "")
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-        return _broken(text, Span(1, 1, 1, 2), str(error) or "nested too deeply")
-    if _depth(tree) > MAX_NESTING:
-        return _broken(text, Span(1, 1, 1, 2), "nested too deeply")
+        if isinstance(error, RecursionError | MemoryError):
+            return _broken(text, deepest_line(text), "nested too deeply")
+        return _broken(text, Span(1, 1, 1, 2), str(error))
+    deep = too_deep(tree)
+    if deep is not None:
+        return _broken(text, span_of(deep, tuple(text.splitlines())), "nested too deeply")
     misplaced = find_misplaced(tree)
     if misplaced is not None:
         node, message = misplaced
@@ -135,15 +188,6 @@ def parse(source: str | Program) -> Program:
 def _broken(text: str, span: Span, message: str) -> Program:
     finding = Finding("syntax-error", "error", primary=span, facts={"message": message})
     return Program(text, ast.Module([], []), (finding,))
-
-
-def _depth(tree: ast.Module) -> int:
-    depth = 0
-    level: list[ast.AST] = [tree] if tree.body else []
-    while level:
-        depth += 1
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return depth
 
 
 def _module_scope(tree: ast.Module) -> dict[str, Any]:

@@ -1,138 +1,150 @@
-"""The mutants on a real GPU: whether each gives the right product in every one of many runs.
+"""The mutants of tests/mutation on a real GPU: twenty runs of each on four shapes.
 
-    .venv/bin/python -m tools.hardware.mutants prepare .gpu/mutants      writes .gpu/mutants/jobs.json
-    python tools/hardware/mutants.py run .gpu/mutants/jobs.json OUT.json SECONDS        on the GPU machine
-    .venv/bin/python -m tools.hardware.mutants record OUT.json           into docs/results/mutants.json
-
-Each mutant has a process of its own, since an address that is not there ends the process's use of the GPU.
+python -m tools.hardware.mutants prepare JOBS.jsonl            here
+python tools/hardware/mutants.py run JOBS.jsonl RESULT.json    on the GPU
+python -m tools.hardware.mutants record RESULT.json            here: into docs/results/mutants.json
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import queue
+import signal
 import subprocess
 import sys
-import time
+import tempfile
+import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-SHAPES = ((64, 64, 64), (50, 37, 64), (50, 37, 40), (17, 33, 9), (33, 17, 100))
+import numpy as np
+
+SHAPES = ((64, 64, 64), (50, 37, 64), (50, 37, 40), (17, 33, 9))
+TILE = 16
 RUNS = 20
 WORKERS = 14
-LIMIT = 40
+BATCH = 8
+SECONDS = 25
 
 
 def prepare(out: Path) -> None:
+    """Write the corpus out."""
     from tests.mutation.corpus import corpus
 
     jobs = [{"key": one.key, "style": one.style, "source": one.source} for one in corpus()]
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
-    sys.stdout.write(f"{len(jobs)} jobs\n")
+    out.write_text("".join(json.dumps(job) + "\n" for job in jobs))
+    sys.stdout.write(f"{len(jobs)} mutants\n")
 
 
-def one(job: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """One mutant in this process: for each shape, how many of the runs were wrong."""
-    import importlib.util
-
-    import numpy as np
+def work() -> None:
+    """Answer jobs from the standard input; a job that breaks the GPU's context ends the process."""
     from numba import cuda
 
     warnings.simplefilter("ignore")
-    path = folder / f"mutant{os.getpid()}.py"
-    path.write_text(job["source"], encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("mutant", path)
+    folder = Path(tempfile.mkdtemp())
+    for number, line in enumerate(sys.stdin):
+        signal.alarm(SECONDS)  # what hangs ends with its process
+        job = json.loads(line)
+        path = folder / f"mutant{number}.py"
+        path.write_text(job["source"])
+        fatal = False
+        try:
+            answer = _judge(path, job["style"], cuda)
+        except Exception as error:  # noqa: BLE001 - the kind of error is the result
+            answer = f"error {type(error).__name__}"
+            fatal = "Cuda" in type(error).__name__
+        sys.stdout.write(json.dumps({"key": job["key"], "answer": answer}) + "\n")
+        sys.stdout.flush()
+        if fatal:
+            os._exit(0)
+
+
+def _judge(path: Path, style: str, cuda: Any) -> str:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    path.unlink()
-    wrong = []
+    wrong = 0
     for m, n, k in SHAPES:
         rng = np.random.default_rng([m, n, k])
         a = rng.uniform(0.2, 3.0, (m, k)).astype(np.float32)
         b = rng.uniform(0.2, 3.0, (k, n)).astype(np.float32)
-        wanted = a.astype(np.float64) @ b.astype(np.float64)
-        width = 8 if job["style"] == "register_block" else 16
-        grid, block = (-(-n // 16), -(-m // 16)), (width, width)
+        wanted = a.astype(np.float64) @ b
+        block = (TILE // 2, TILE // 2) if style == "register_block" else (TILE, TILE)
+        grid = (-(-n // TILE), -(-m // TILE))
         if hasattr(module, "launch_config"):
             grid, block = module.launch_config(m, n)
-        bad = 0
+        A, B = cuda.to_device(a), cuda.to_device(b)
         for _ in range(RUNS):
-            c = cuda.to_device(np.full((m, n), np.nan, np.float32))
-            module.tiled_matmul[grid, block](cuda.to_device(a), cuda.to_device(b), c, m, n, k)
+            C = cuda.to_device(np.full((m, n), np.nan, np.float32))
+            module.tiled_matmul[grid, block](A, B, C, m, n, k)
             cuda.synchronize()
-            bad += not np.allclose(c.copy_to_host(), wanted, rtol=2e-5, atol=0)
-        wrong.append(bad)
-    return {"wrong": wrong, "runs": RUNS}
+            wrong += not np.allclose(C.copy_to_host(), wanted, rtol=2e-5, atol=0)
+    return "right" if not wrong else f"wrong in {wrong} of {len(SHAPES) * RUNS}"
 
 
-def child(jobs: Path, number: int, folder: Path) -> None:
-    """Print the answer of one job and leave at once, whatever the GPU still does."""
-    try:
-        answer = one(json.loads(jobs.read_text(encoding="utf-8"))[number], folder)
-    except BaseException as error:  # noqa: BLE001 - the kind of error is the result
-        answer = {"error": type(error).__name__, "text": str(error)[-200:]}
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
-    os._exit(0)
+def run(jobs: Path, result: Path) -> None:
+    """Hand the jobs to worker processes; one that dies or hangs costs the job it was at."""
+    waiting: queue.Queue[list[str]] = queue.Queue()
+    lines = jobs.read_text().splitlines()
+    for start in range(0, len(lines), BATCH):
+        waiting.put(lines[start : start + BATCH])
+    answers: dict[str, str] = {}
 
-
-def run(jobs: Path, result: Path, seconds: float) -> None:
-    """All jobs, several at a time, until the time is up; what is done by then is written."""
-    end = time.monotonic() + seconds
-    known = json.loads(jobs.read_text(encoding="utf-8"))
-    table: dict[str, Any] = {}
-
-    def work(number: int) -> None:
-        if time.monotonic() > end:
-            return
-        command = [sys.executable, __file__, "child", str(jobs), str(number), str(result.parent)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
-        except subprocess.TimeoutExpired:
-            table[known[number]["key"]] = {"error": "timeout"}
-            return
-        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-        table[known[number]["key"]] = json.loads(lines[-1]) if lines else {"error": "no answer"}
-
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for number, _ in enumerate(pool.map(work, range(len(known)))):
-            if number % 100 == 0:
-                result.write_text(json.dumps(table), encoding="utf-8")
-                sys.stdout.write(f"{number}/{len(known)} {end - time.monotonic():.0f} s left\n")
+    def serve() -> None:
+        while True:
+            try:
+                batch = waiting.get_nowait()
+            except queue.Empty:
+                return
+            while batch:
+                text = "".join(line + "\n" for line in batch)
+                done = subprocess.run(
+                    [sys.executable, __file__, "work"],
+                    input=text,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+                answers.update({one["key"]: one["answer"] for one in found})
+                batch = batch[len(found) :]
+                if batch and done.returncode != 0:
+                    answers[json.loads(batch[0])["key"]] = "timeout"
+                    batch = batch[1:]
+                elif batch and not found:
+                    answers[json.loads(batch[0])["key"]] = "error no answer"
+                    batch = batch[1:]
+            if len(answers) % 100 < BATCH:
+                result.write_text(json.dumps(answers))
+                sys.stdout.write(f"{len(answers)}\n")
                 sys.stdout.flush()
-    result.write_text(json.dumps(table), encoding="utf-8")
+
+    threads = [threading.Thread(target=serve) for _ in range(WORKERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    result.write_text(json.dumps(answers))
 
 
 def record(result: Path) -> None:
-    """Into docs/results/mutants.json: right, wrong (in some run of some shape), or the error."""
-    from tests.mutation.oracles import RECORD, recorded, write
+    """Enter the GPU's answers beside those of the other oracles."""
+    from tests.mutation.oracles import recorded, write
 
     answers = recorded()
-    for key, found in json.loads(result.read_text(encoding="utf-8")).items():
+    for key, answer in json.loads(result.read_text()).items():
         if key in answers:
-            answers[key]["h200"] = f"error {found['error']}" if "error" in found else _said(found["wrong"])
+            answers[key]["h200"] = answer
     write(answers)
-    sys.stdout.write(f"{RECORD}: {sum('h200' in one for one in answers.values())} measured\n")
-
-
-def _said(wrong: list[int]) -> str:
-    return "wrong" if any(wrong) else "right"
+    sys.stdout.write(f"{sum('h200' in answer for answer in answers.values())} answers\n")
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["prepare", out]:
-            prepare(Path(out))
-        case ["run", jobs, result, seconds]:
-            run(Path(jobs), Path(result), float(seconds))
-        case ["child", jobs, number, folder]:
-            child(Path(jobs), int(number), Path(folder))
-        case ["record", result]:
-            record(Path(result))
-        case _:
-            sys.exit(__doc__)
+    command, *words = sys.argv[1:]
+    paths = [Path(word) for word in words]
+    {"prepare": prepare, "work": work, "run": run, "record": record}[command](*paths)
