@@ -79,7 +79,8 @@ def _tested(context: Context, confirmed: Confirmed | None, repair: str | None) -
     """The context with what the experiments showed; a race that no warp order showed is not confirmed."""
     shown = confirmed.shown if confirmed is not None else None
     if shown is None:
-        return replace(context, confirmed="experiment", repair=repair)
+        causes = len(confirmed.findings) if confirmed is not None else 1
+        return replace(context, confirmed="experiment", repair=repair, causes=causes)
     if shown.wrong and shown.mended:
         return replace(context, confirmed="schedule", repair=repair, orders=shown.orders)
     return replace(context, orders=0 if shown.wrong else shown.orders)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import reprlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,14 @@ import numpy as np
 from grader.checks.places import function_node
 from grader.records import Fact, Finding, Span
 from grader.simt import Program
+from grader.simt.host import Unknown
 
-__all__ = ["Config", "returned_grid", "student_config"]
+__all__ = ["Config", "returned_grid", "student_config", "unknown_name"]
 
 LARGEST_AXIS = 2**31 - 1
+#: Lists that hold one another many times over have a text of any length; this shows its beginning.
+_SHORT = reprlib.Repr()
+_SHORT.maxlong = _SHORT.maxstring = _SHORT.maxother = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +36,16 @@ def student_config(
     """Call the submission's function on the sizes, without running it as Python.
 
     ``bad-launch-config`` has the facts function, rule (missing, host-error, not-a-pair, not-integers,
-    not-positive, axis-count, too-many-blocks), got (text of what it returned) and detail.
+    not-positive, axis-count, too-many-blocks), got (text of what it returned) and detail: for a
+    host-error, the error that Python would raise. What the interpreter cannot follow is an
+    ``unsupported-construct`` with its own text and place.
     """
     node = function_node(program, name)
     if node is None:
-        return None, (_bad(None, name, "missing"),)
+        return None, (unknown_name(program, name) or _bad(None, name, "missing"),)
     value, findings = program.evaluate(name, sizes)
     if findings:
-        first = findings[0]
-        detail = str(first.facts.get("detail") or first.facts.get("rule") or "")
-        return None, (_bad(first.primary or program.span(node), name, "host-error", detail=detail),)
+        return None, (_not_followed(findings[0], name),)
     place = _return_span(program, node)
     if not isinstance(value, tuple | list) or len(value) != 2:
         return None, (_bad(place, name, "not-a-pair", got=value),)
@@ -51,6 +56,30 @@ def student_config(
             return None, (_bad(place, name, rule, got=value),)
         axes.append(numbers)
     return Config(axes[0], axes[1]), ()
+
+
+def unknown_name(program: Program, name: str) -> Finding | None:
+    """``unsupported-construct`` where the module binds the name to what cannot be followed."""
+    held = program.scope.get(name)
+    if not isinstance(held, Unknown):
+        return None
+    place = program.binding(name) or held.node
+    shown = getattr(place, "value", None) or place
+    facts: dict[str, Fact] = {"construct": program.excerpt(shown), "name": name}
+    return Finding("unsupported-construct", "error", primary=program.span(shown), facts=facts)
+
+
+def _not_followed(finding: Finding, name: str) -> Finding:
+    construct = finding.facts.get("construct")
+    if construct is not None:
+        facts: dict[str, Fact] = {"construct": construct, "function": name}
+        return Finding("unsupported-construct", "error", primary=finding.primary, facts=facts)
+    rule, detail = str(finding.facts.get("rule") or ""), str(finding.facts.get("detail") or "")
+    if rule == "type-error":
+        detail = f"TypeError: {detail}"
+    elif rule in ("did-not-finish", "too-large"):
+        detail = rule
+    return _bad(finding.primary, name, "host-error", detail=detail or rule)
 
 
 def returned_grid(program: Program, name: str, part: str = "grid") -> Span | None:
@@ -90,7 +119,7 @@ def _return_span(program: Program, node: ast.FunctionDef) -> Span:
 def _bad(span: Span | None, name: str, rule: str, *, got: Any = None, detail: str = "") -> Finding:
     facts: dict[str, Fact] = {"function": name, "rule": rule}
     if rule not in ("missing", "host-error"):
-        facts["got"] = repr(got)[:80]
+        facts["got"] = _SHORT.repr(got)[:80]
     if detail:
         facts["detail"] = detail[:200]
     return Finding("bad-launch-config", "error", primary=span, facts=facts)

@@ -31,12 +31,9 @@ Loop = ast.For | ast.While
 
 
 def function_node(program: Program, name: str) -> ast.FunctionDef | None:
-    """The last definition of that function, also one inside a factory."""
-    found = None
-    for node in ast.walk(program.tree):
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            found = node
-    return found
+    """The definition of the function that the name holds, under whatever name it was defined."""
+    found = program.function(name, {})
+    return found.node if found is not None else None
 
 
 def parameters(function: ast.FunctionDef) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from grader.checks.evidence import Seen
 from grader.checks.launching import Launcher, Trial
 from grader.checks.repairs import Repair, index_swaps, repairs_for
 from grader.checks.rewrite import Edit
-from grader.checks.suspects import suspects
+from grader.checks.suspects import Suspect, suspects
 from grader.checks.warp_orders import RACES, Shown, show_race
 from grader.records import Finding
 
@@ -25,7 +25,7 @@ __all__ = ["Confirmed", "confirm"]
 
 MOST_LAUNCHES = 160
 MOST_CAUSES = 4
-MOST_SUSPECTS = 80
+MOST_SUSPECTS = 60
 
 #: Wrong results that show what is wrong and not where: single edits of the kernel are tried for these.
 _PLACELESS = frozenset(
@@ -84,7 +84,7 @@ def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen])
         edit = Edit(launcher.program, launcher.kernel.name, launcher.kernel.launch.from_)
         if not all(repair.apply(edit) for repair in repairs):
             continue
-        mark = "+".join(sorted(f"{repair.code}@{repair.line}" for repair in repairs))
+        mark = "+".join(sorted(f"{repair.code}@{repair.line} {repair.text}" for repair in repairs))
         if mark in tried and len(repairs) > 1:
             continue
         tried.add(mark)
@@ -153,15 +153,28 @@ def _swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[li
 
 
 def _located(launcher: Launcher, finding: Finding) -> Iterator[tuple[list[Finding], list[Repair]]]:
-    """Each single edit, and the finding at the edit's place."""
-    found = suspects(launcher, finding.name, misplaced=bool(finding.facts.get("misplaced")))
-    for one in islice(found, MOST_SUSPECTS):
-        facts = {**finding.facts, "suspect": one.kind, "instead": one.code}
-        # One that the machine saw has its place already: the store that loses the digits.
-        placed = finding
-        if finding.secondary is None and "to_type" not in finding.facts:
-            placed = replace(finding, primary=one.span, secondary=finding.primary, facts=facts)
-        yield [placed], [Repair(f"suspect-{one.kind}", one.span.line, one.apply, one.code)]
+    """Each single edit, and the finding at the edit's place; then each beside an odd type mended as well."""
+    misplaced = bool(finding.facts.get("misplaced"))
+    single = list(islice(suspects(launcher, finding.name, misplaced=misplaced), MOST_SUSPECTS))
+    odd = [one for one in suspects(launcher, "precision-loss") if one.kind in ("type", "conversion")][:1]
+    for one in single:
+        yield [_traced(finding, one)], [_edit(one)]
+    for type_ in odd if finding.name != "precision-loss" else ():
+        for one in single:
+            yield [_traced(finding, one), _traced(finding, type_)], [_edit(one), _edit(type_)]
+
+
+def _traced(finding: Finding, one: Suspect) -> Finding:
+    """The finding at the place of what mends it; one that the machine saw has its place already."""
+    if finding.secondary is not None or "to_type" in finding.facts:
+        return finding
+    facts = {**finding.facts, "suspect": one.kind, "instead": one.code}
+    name = "precision-loss" if one.kind == "type" else finding.name
+    return replace(finding, name=name, primary=one.span, secondary=finding.primary, facts=facts)
+
+
+def _edit(one: Suspect) -> Repair:
+    return Repair(f"suspect-{one.kind}", one.span.line, one.apply, one.code)
 
 
 def _with_figures(finding: Finding, like: Finding | None, known: Finding | None) -> Finding:

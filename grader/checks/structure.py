@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
+from grader.checks.launch_config import unknown_name
 from grader.checks.places import function_node, parameters
 from grader.records import Fact, Finding
 from grader.rubric.model import KernelSpec
 from grader.simt import NotConstant, Program
+from grader.simt.host import Function
 
 __all__ = ["constants_of", "kernel_findings", "placeholders", "same_code"]
 
@@ -20,11 +22,11 @@ def kernel_findings(program: Program, kernel: KernelSpec) -> tuple[Finding, ...]
     stands at another's position, because a launch passes arguments by position.
     """
     function = program.function(kernel.name, {})
-    node = function_node(program, kernel.name)
-    if function is None or not function.jit or node is None:
-        span = program.span(node) if node is not None else None
-        facts: dict[str, Fact] = {"kernel": kernel.name, "candidates": program.functions}
-        return (Finding("missing-kernel", "error", primary=span, facts=facts),)
+    if function is None:
+        return (unknown_name(program, kernel.name) or _missing(program, kernel.name),)
+    node = function.node
+    if not function.jit or function.device:
+        return (_missing(program, kernel.name, function),)
     wanted, got = tuple(kernel.args), parameters(node)
     moved = any(name in wanted and wanted.index(name) != index for index, name in enumerate(got))
     starred = node.args.vararg or node.args.kwarg or node.args.kwonlyargs
@@ -32,6 +34,25 @@ def kernel_findings(program: Program, kernel: KernelSpec) -> tuple[Finding, ...]
         return ()
     place = program.span(node.args.args[0]) if node.args.args else program.span(node)
     return (Finding("changed-signature", "error", primary=place, facts={"wanted": wanted, "got": got}),)
+
+
+def _missing(program: Program, name: str, function: Function | None = None) -> Finding:
+    """``missing-kernel``: the statement that took the name away, or a function that cannot be launched."""
+    facts: dict[str, Fact] = {"kernel": name, "candidates": program.functions}
+    place: ast.AST | None = function.node if function is not None else program.binding(name)
+    if function is None and place is not None:
+        facts["rebound"] = program.excerpt(place)
+    elif function is not None and function.jit:
+        facts["decorator"] = _decorator(function)
+    span = program.span(place) if place is not None else None
+    return Finding("missing-kernel", "error", primary=span, facts=facts)
+
+
+def _decorator(function: Function) -> str:
+    """The jit decorator of a function that cannot be launched, as the text has it where it does."""
+    written = [ast.unparse(one) for one in function.node.decorator_list]
+    default = "cuda.jit(device=True)" if function.jit == "numba.cuda.jit" else function.jit
+    return "@" + next((text for text in written if "jit" in text), default)[:80]
 
 
 def constants_of(
@@ -52,60 +73,54 @@ def constants_of(
         if isinstance(value, int) and not isinstance(value, bool) and value in choices:
             values[name] = value
             continue
-        place = _assignment(program.tree, name)
-        if value is None and place is not None:
-            code = ast.unparse(place.value)
-            facts: dict[str, Fact] = {"construct": code, "name": name}
-            findings.append(Finding("unsupported-construct", "error", program.span(place.value), facts=facts))
-            continue
-        facts = {"rule": "constant", "name": name, "allowed": choices}
-        if place is not None:
-            facts["got"] = ast.unparse(place.value)
-        span = program.span(place) if place is not None else None
-        findings.append(Finding("bad-launch-config", "error", primary=span, facts=facts))
+        findings.append(_bad_constant(program, name, value, choices))
     return values, tuple(findings)
 
 
-def _assignment(tree: ast.Module, name: str) -> ast.Assign | None:
-    found = None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and any(
-            isinstance(t, ast.Name) and t.id == name for t in node.targets
-        ):
-            found = node
-    return found
+def _bad_constant(program: Program, name: str, value: object, choices: tuple[int, ...]) -> Finding:
+    unknown = unknown_name(program, name)
+    if unknown is not None:
+        return unknown
+    facts: dict[str, Fact] = {"rule": "constant", "name": name, "allowed": choices}
+    place = program.binding(name)
+    if place is not None and name in program.scope:
+        written = place.value if isinstance(place, ast.Assign | ast.AnnAssign) else None
+        shown = repr(value) if isinstance(place, ast.AugAssign) else ast.unparse(written or place)
+        facts["got"] = shown.splitlines()[0][:80]
+    span = program.span(place) if place is not None else None
+    return Finding("bad-launch-config", "error", primary=span, facts=facts)
 
 
 def placeholders(program: Program, functions: Iterable[str]) -> tuple[Finding, ...]:
-    """``not-started`` where one of these functions still holds a skeleton's placeholder.
+    """``not-started`` where one of these functions cannot do its work for a skeleton's placeholder.
 
-    A placeholder is ``...`` as a statement or an assigned value, or ``raise NotImplementedError``.
-    ``counts`` gives how many there are; the primary span is the first.
+    That is a name that is assigned ``...``, a returned ``...``, or ``raise NotImplementedError`` that
+    every call reaches. A statement ``...`` does nothing, so alone it says nothing; beside one of these
+    it counts. ``counts`` gives how many there are; the primary span is the first.
     """
-    found = [
-        node
-        for name in functions
-        if (function := function_node(program, name)) is not None
-        for node in ast.walk(function)
-        if isinstance(node, ast.stmt) and _is_placeholder(node)
-    ]
-    if not found:
+    nodes = [node for name in functions if (node := function_node(program, name)) is not None]
+    inside = [one for node in nodes for one in ast.walk(node) if isinstance(one, ast.stmt)]
+    raised = [one for node in nodes for one in node.body if _gives_up(one)]
+    unfinished = [*raised, *(one for one in inside if _is_ellipsis(one, _UNFINISHED))]
+    if not unfinished:
         return ()
+    found = [*unfinished, *(one for one in inside if _is_ellipsis(one, (ast.Expr,)))]
     first = min(found, key=lambda node: (node.lineno, node.col_offset))
     return (Finding("not-started", "note", primary=program.span(first), counts={"placeholders": len(found)}),)
 
 
-def _is_placeholder(node: ast.stmt) -> bool:
-    match node:
-        case ast.Expr(value=ast.Constant(value=value)) | ast.Assign(value=ast.Constant(value=value)):
-            return value is Ellipsis
-        case ast.Return(value=ast.Constant(value=value)):
-            return value is Ellipsis
-        case ast.Raise(exc=ast.Name(id="NotImplementedError")):
-            return True
-        case ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"))):
-            return True
-    return False
+_UNFINISHED = (ast.Assign, ast.AnnAssign, ast.Return)
+
+
+def _is_ellipsis(node: ast.stmt, kinds: tuple[type[ast.stmt], ...]) -> bool:
+    value = getattr(node, "value", None)
+    return isinstance(node, kinds) and isinstance(value, ast.Constant) and value.value is Ellipsis
+
+
+def _gives_up(node: ast.stmt) -> bool:
+    raised = node.exc if isinstance(node, ast.Raise) else None
+    raised = raised.func if isinstance(raised, ast.Call) else raised
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
 
 
 def same_code(program: Program, other: Program, functions: Iterable[str]) -> bool:

@@ -7,24 +7,27 @@ import sys
 import click
 
 from grader.cli import streams
+from grader.cli.explain_names import alike, begun
 from grader.cli.refusal import Refusal
+from grader.diagnosis.grammar import listing
 from grader.exercises import data_folder, page
 
 
 @click.command()
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
-    """Open the page of the diagnostic NAME, say stale-shared-read."""
+    """Open the page of the diagnostic NAME, say stale-shared-read; its first letters will do."""
     known = sorted(path.stem for path in data_folder("diagnostics").glob("*.md") if path.stem != "README")
     if not name:
         raise Refusal(f"name a diagnostic: {', '.join(known)}")
-    path = page(name.strip().strip("[]`").lower())
+    wanted = name.strip().strip("[]`").lower()
+    candidates = begun(wanted, known)
+    path = page(candidates[0]) if len(candidates) == 1 else None
     if path is None:
-        import difflib
-
-        near = difflib.get_close_matches(name.lower(), known, n=1)
-        suggestion = f" Did you mean {near[0]}?" if near else ""
-        raise Refusal(f"there is no page `{name}`.{suggestion} The pages are: {', '.join(known)}")
+        near = candidates or alike(wanted, known)
+        if near:
+            raise Refusal(f"there is no page `{name}`. Did you mean {listing(near, 'or')}?")
+        raise Refusal(f"there is no page `{name}`. The pages are: {', '.join(known)}")
     text = path.read_text(encoding="utf-8")
     if streams.wants_colour("auto", sys.stdout) and streams.has_unicode(sys.stdout):
         _print_rich(text)

@@ -47,8 +47,13 @@ def _syntax_advice(message: str, line: int | None) -> tuple[str, str]:
 def _missing_kernel(evidence: Evidence) -> Wording:
     kernel = evidence.text("kernel") or evidence.context.names.get("kernel", "")
     wanted, candidates = quote(kernel) or "the kernel", evidence.texts("candidates")
-    because = "the exercise launches its kernel by name, so nothing could be launched"
+    # Outside an exercise the kernel's name is the caller's own choice.
+    exercise = bool(evidence.context.names)
+    by_name = "the exercise launches its kernel by name" if exercise else "the kernel is launched by its name"
+    because = f"{by_name}, so nothing could be launched"
     seen = f"functions in the file: {listing([quote(name) for name in candidates]) or 'none'}"
+    if evidence.text("decorator") or evidence.text("rebound"):
+        return _no_longer_a_kernel(evidence, wanted, seen)
     if kernel and kernel in candidates:
         return Wording(
             headline=f"{wanted} is an ordinary function, not a kernel",
@@ -63,12 +68,46 @@ def _missing_kernel(evidence: Evidence) -> Wording:
         )
     near = difflib.get_close_matches(kernel, candidates, n=1)
     action = f"rename {quote(near[0])} to {wanted}" if near else f"define {wanted}, with `@cuda.jit` above it"
+    if near and not exercise:
+        action = f"launch {quote(near[0])}, or rename it to {wanted}"
     return Wording(
         headline=f"no kernel named {wanted} is in this file" + (f"; {quote(near[0])} is" if near else ""),
         primary="",
         seen=(seen,),
         because=because,
-        hints=("what is the kernel called in the exercise's text?", f"the grader looks for {wanted}", action),
+        hints=(
+            "what is the kernel called in the exercise's text?" if exercise else "how is the name spelled?",
+            f"the grader looks for {wanted}",
+            action,
+        ),
+    )
+
+
+def _no_longer_a_kernel(evidence: Evidence, wanted: str, seen: str) -> Wording:
+    decorator, rebound = quote(evidence.text("decorator")), quote(evidence.text("rebound"))
+    if decorator:
+        return Wording(
+            headline=f"{wanted} is decorated with {decorator}, and such a function cannot be launched",
+            primary=f"{decorator} makes no kernel",
+            seen=(f"the decorator of {wanted}: {decorator}",),
+            because="only a function that plain `@cuda.jit` compiles is a kernel: a device function can be "
+            "called from a kernel alone, and `jit` and `njit` compile for the CPU",
+            hints=(
+                "which decorator makes a kernel, and which a function that kernels call?",
+                f"{wanted} is launched with a grid and a block, so it has to be a kernel",
+                f"write `@cuda.jit` above {wanted} in place of {decorator}",
+            ),
+        )
+    return Wording(
+        headline=f"{wanted} holds no kernel: {rebound}{evidence.on_line()} comes last",
+        primary=f"after this, {wanted} holds no kernel",
+        seen=(seen,),
+        because="the exercise launches its kernel by name, and a name holds what it was bound to last",
+        hints=(
+            f"what does {wanted} hold when the file has been read to its end?",
+            "an assignment replaces what a name held; `del` takes the name away",
+            f"remove {rebound}{evidence.on_line()}, or give the name a kernel there",
+        ),
     )
 
 

@@ -126,14 +126,18 @@ class Evidence:
 
     def ranges(self, key: str) -> str:
         """A fact of ((first, last), ...) pairs: "0..3, 8..11", or nothing."""
+        return ", ".join(grammar.span_of_numbers(first, last) for first, last in self.range_pairs(key))
+
+    def range_pairs(self, key: str) -> tuple[tuple[int, int], ...]:
+        """A fact of ((first, last), ...) pairs; parts of another form are left out."""
         value = self.finding.facts.get(key)
-        shown: list[str] = []
+        found: list[tuple[int, int]] = []
         for item in value if isinstance(value, tuple) else ():
             if isinstance(item, tuple) and len(item) == 2:
                 first, last = item
                 if isinstance(first, int) and isinstance(last, int):
-                    shown.append(grammar.span_of_numbers(first, last))
-        return ", ".join(shown)
+                    found.append((first, last))
+        return tuple(found)
 
     def role(self, name: str, fallback: str) -> str:
         """The kernel's own name for a role (out, left, right, kernel), quoted, or ``fallback``."""

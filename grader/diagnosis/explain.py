@@ -51,6 +51,9 @@ _SEEN_IN: Mapping[Family, str] = {
     "performance": "counted from the addresses and operations of the launch; no time was measured",
 }
 
+#: An unknown name is one of the machine: it saw something in the launch.
+_UNCATALOGUED_FAMILY: Family = "memcheck"
+
 #: Longest gap between two shown lines that is filled in rather than drawn as a gap.
 _FILLED_GAP = 1
 
@@ -99,14 +102,16 @@ def _as_words(name: str) -> str:
 
 def _seen(evidence: Evidence, wording: Wording) -> tuple[str, ...]:
     shapes = evidence.count("shapes")
-    on_shapes = f"on {number(shapes)} shapes of the suite" if shapes is not None and shapes > 1 else ""
+    several = shapes is not None and 1 < shapes != len(evidence.context.failing)
+    # Where it is every failing shape, the part about the shapes that pass says so already.
+    on_shapes = f"this very finding is made on {number(shapes or 0)} shapes of the suite" if several else ""
     return tuple(item for item in (*wording.seen, on_shapes) if item) or (evidence.place(),)
 
 
 def _checked(evidence: Evidence, wording: Wording) -> str:
     context = evidence.context
     known = CATALOGUE.get(evidence.finding.name)
-    family: Family = known.family if known is not None else "memcheck"
+    family: Family = known.family if known is not None else _UNCATALOGUED_FAMILY
     if context.confirmed == "schedule":
         return (
             "confirmed by experiment: some order of the warps gives a wrong element; "
@@ -117,7 +122,13 @@ def _checked(evidence: Evidence, wording: Wording) -> str:
             "this one fault" if context.causes == 1 else f"{context.causes} faults, this one among them,"
         )
         return f"confirmed by experiment: with {repaired} repaired, every shape passes"
-    if wording.all_the_same and family in _LUCKY and not any(shape.wrong for shape in context.failing):
+    compared = context.failing or context.passing or context.orders or context.seen_on is not None
+    if (
+        compared
+        and wording.all_the_same
+        and family in _LUCKY
+        and not any(shape.wrong for shape in context.failing)
+    ):
         orders = f" in {plural(context.orders, 'order')} of the warps" if context.orders > 0 else ""
         return f"no wrong value was seen{orders}, and it is a fault all the same: {wording.all_the_same}"
     return sentence(_SEEN_IN[family], wording.all_the_same, joiner="; ")

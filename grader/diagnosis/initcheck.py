@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-
-from grader.diagnosis import grammar, picture, source
+from grader.diagnosis import grammar, picture, repair_places, skipped_store, source
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import part, plural, quote
 from grader.diagnosis.passing import Reason, whole_tiles
@@ -29,7 +27,7 @@ def _stale_shared_read(evidence: Evidence) -> Wording:
     return Wording(
         headline=f"{code} reads {slot}, which still holds {left}",
         primary=f"{evidence.thread(0, 'a thread')} reads {slot}: {left}",
-        secondary=_skip_label(evidence, skippers),
+        secondary=skipped_store.skip_label(evidence, skippers),
         seen=(
             evidence.at_shape(),
             _when_read(evidence, slot, old),
@@ -41,19 +39,11 @@ def _stale_shared_read(evidence: Evidence) -> Wording:
         hints=(
             "what should a thread put into its slot when its element does not exist?",
             f"{evidence.other_code('the guard')}{evidence.on_other_line()} skips the store, not the read",
-            _fill_action(evidence),
+            skipped_store.fill_action(evidence),
         ),
         picture=_gap_picture(evidence, f"left from {old}" if old else "left from an earlier round"),
         why_passed=_whole_k_tiles(evidence),
     )
-
-
-def _pointer(evidence: Evidence) -> str:
-    outer = _outer(evidence)
-    if outer is None:
-        return f"{evidence.other_code('the guard')}{evidence.on_other_line()} keeps threads from storing"
-    test = quote(source.node_text(evidence.lines, outer.test))
-    return f"{test} on line {outer.lineno} and the test below it keep threads from storing"
 
 
 def _when_read(evidence: Evidence, slot: str, old: str) -> str:
@@ -72,7 +62,7 @@ def _uninitialised_shared_read(evidence: Evidence) -> Wording:
     return Wording(
         headline=f"{code} reads {slot}, which no thread has written",
         primary=grammar.sentence(f"{evidence.thread(0, 'a thread')} reads {slot}", reaches, joiner="; "),
-        secondary=_skip_label(evidence, skippers)
+        secondary=skipped_store.skip_label(evidence, skippers)
         if guarded
         else "nothing is stored in that slot between here and the read",
         seen=(
@@ -85,10 +75,10 @@ def _uninitialised_shared_read(evidence: Evidence) -> Wording:
         "of the same block has stored one",
         hints=(
             "which thread was to fill this slot, and did it?",
-            _pointer(evidence)
+            skipped_store.pointer(evidence)
             if guarded
             else "compare the slots that are stored with the slots that are read",
-            _fill_action(evidence)
+            skipped_store.fill_action(evidence)
             if guarded
             else f"store a value in every slot that is read{evidence.on_line()}, before the barrier",
         ),
@@ -97,44 +87,9 @@ def _uninitialised_shared_read(evidence: Evidence) -> Wording:
     )
 
 
-def _skip_label(evidence: Evidence, skippers: str) -> str:
-    """The remark under the guard; where the span is the store itself, under the store."""
-    line = evidence.whole("store_line")
-    if evidence.lines and source.test_owner(evidence.lines, evidence.finding.secondary) is None:
-        return f"{skippers} do not come to this store"
-    reached = "false, or not reached," if _outer(evidence) is not None else "false"
-    return f"{reached} for {skippers}, so " + (
-        f"line {line} stores nothing for them" if line is not None else "nothing is stored"
-    )
-
-
-def _outer(evidence: Evidence) -> ast.If | None:
-    """The ``if`` around the guard, which may be what keeps threads from storing."""
-    return source.guard(evidence.lines, evidence.finding.secondary)
-
-
 def _readers(evidence: Evidence) -> str:
     threads = evidence.count("threads")
     return f"{plural(threads, 'thread reads', 'threads read')} such a slot" if threads else ""
-
-
-def _fill_action(evidence: Evidence) -> str:
-    slot = evidence.finding.slot
-    owner = source.test_owner(evidence.lines, evidence.finding.secondary)
-    target = source.store_target(evidence.lines, owner, slot.array) if slot is not None else ""
-    outer = _outer(evidence)
-    if outer is not None:
-        test = quote(source.node_text(evidence.lines, outer.test))
-        return (
-            f"let every thread fill its slot: take the store out of the `if` on line {outer.lineno}, {test}"
-        )
-    if isinstance(owner, ast.If) and target and not owner.orelse:
-        return (
-            f"add `else: {target} = 0.0` to the `if` on line {owner.lineno}: a zero adds nothing to the sum"
-        )
-    where = evidence.on_other_line(" of line ")
-    into = quote(target) or (evidence.array("the shared array") if slot is not None else "the slot")
-    return f"store `0.0` in {into} where the condition{where} is false: a zero adds nothing to the sum"
 
 
 def _gap_picture(evidence: Evidence, left: str) -> tuple[str, ...]:
@@ -200,7 +155,7 @@ def _unwritten_output(evidence: Evidence) -> Wording:
     how_many = part(unwritten, elements, "element") if unwritten is not None else "some elements"
     first = f", the first is {evidence.slot()}" if evidence.slot() else ""
     # Where one changed line mends it the finding is at that line, and the store is the other place.
-    traced = bool(evidence.text("suspect"))
+    traced = repair_places.traced(evidence)
     store = evidence.finding.secondary if traced else evidence.finding.primary
     at_store = evidence.on_other_line() if traced else evidence.on_line()
     guard = source.guard(evidence.lines, store)
@@ -208,7 +163,7 @@ def _unwritten_output(evidence: Evidence) -> Wording:
     test = quote(source.node_text(evidence.lines, guard.test)) if guard is not None else ""
     return Wording(
         headline=f"no thread stores {how_many} of {array}{first}",
-        primary="changed here alone, every element is stored" if traced else "this store never reaches them",
+        primary=repair_places.made_here(evidence) if traced else "this store never reaches them",
         secondary="this store never reaches them" if traced else "",
         seen=(evidence.at_shape(), f"{how_many} of {array} never stored{first}"),
         because="an element that no thread stores keeps what the memory held before the launch",

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from grader.diagnosis import grammar, picture, source
+from grader.diagnosis import grammar, outside, picture, source
 from grader.diagnosis.evidence import Evidence
-from grader.diagnosis.grammar import axis_name, part, plural, quote
-from grader.diagnosis.passing import whole_tiles
+from grader.diagnosis.grammar import part, plural, quote
+from grader.diagnosis.passing import Reason, whole_tiles
 from grader.diagnosis.wording import Wording, Writer
-
-
-def _bounds(evidence: Evidence) -> str:
-    """The valid indices of the axis at fault: "columns 0..36", or nothing."""
-    axis, size = evidence.whole("axis"), evidence.whole("size")
-    if size is None or size < 1:
-        return ""
-    noun = axis_name(axis, _dimensions_of_array(evidence)) if axis is not None else "index"
-    several = f"indices on axis {axis}" if noun.startswith("index on") else f"{noun}s"
-    return f"{'indices' if noun == 'index' else several} {grammar.span_of_numbers(0, size - 1)}"
-
-
-def _dimensions_of_array(evidence: Evidence) -> int | None:
-    return len(evidence.finding.slot.index) or None if evidence.finding.slot is not None else None
 
 
 def _index(evidence: Evidence) -> str:
@@ -44,7 +30,7 @@ def _guard_needed(evidence: Evidence) -> str:
     index, size = _index(evidence), evidence.whole("size")
     if not index or size is None:
         return ""
-    return f"{index} < {_size_name(evidence, size)}"
+    return f"{index} >= 0" if outside.before(evidence) else f"{index} < {_size_name(evidence, size)}"
 
 
 def _size_name(evidence: Evidence, size: int) -> str:
@@ -64,7 +50,7 @@ def _keep_inside(evidence: Evidence, verb: str, otherwise: str) -> str:
         return f"let the loop {quote(loop[1])} on line {loop[0]} run only while `{guard}`"
     if not guard:
         return f"guard the {verb}{evidence.on_line()} on every axis{otherwise}"
-    unguarded = not _existing_guard(evidence) and (_dimensions_of_array(evidence) or 1) > 1
+    unguarded = not _existing_guard(evidence) and (outside.dimensions_of_array(evidence) or 1) > 1
     other = ", and the same for the other index" if unguarded else ""
     return f"{verb}{evidence.on_line()} only where `{guard}`{other}{otherwise}"
 
@@ -79,7 +65,9 @@ def _threads(evidence: Evidence, verb: str, verb_many: str) -> str:
     who = plural(threads, f"thread {verb}", f"threads {verb_many}") if threads is not None else ""
     repeated = accesses is not None and accesses != threads
     times = f"{plural(accesses or 0, 'access', 'accesses')} in all" if repeated else ""
-    return grammar.sentence(f"{who} past the end" if who else "", times)
+    return grammar.sentence(
+        f"{who} {'outside the array' if outside.before(evidence) else 'past the end'}" if who else "", times
+    )
 
 
 def _landing(evidence: Evidence) -> str:
@@ -105,11 +93,11 @@ def _wrapped(evidence: Evidence) -> str:
 
 def _out_of_bounds_read(evidence: Evidence) -> Wording:
     code, slot, array = evidence.code("a read"), evidence.slot() or "an element", evidence.array()
-    bounds, landing = _bounds(evidence), _landing(evidence)
+    bounds, landing = outside.bounds(evidence), _landing(evidence)
     lands = f"the address is that of {landing}" if landing else "the address is outside the array"
     origin, existing = _origin(evidence), _existing_guard(evidence)
     return Wording(
-        headline=f"{code} reads {slot}, past the end of {array}",
+        headline=f"{code} reads {slot}, {outside.beyond(evidence, f' of {array}')}",
         primary=f"{evidence.thread(0, 'a thread')} reads {slot}"
         + (f"; {array} has {bounds}" if bounds else ""),
         secondary="this does not keep it inside",
@@ -118,7 +106,10 @@ def _out_of_bounds_read(evidence: Evidence) -> Wording:
             _threads(evidence, "reads", "read"),
             grammar.sentence(lands, _when(evidence)),
         ),
-        because="a GPU does not check an index: a read past a row returns the start of the next row, "
+        because="a GPU does not check an index: a read before a row returns the end of the row before, "
+        "and before the allocation anything, or the launch fails"
+        if outside.before(evidence)
+        else "a GPU does not check an index: a read past a row returns the start of the next row, "
         "and past the allocation anything, or the launch fails",
         hints=(
             "for which threads does the element that is read not exist?",
@@ -131,16 +122,14 @@ def _out_of_bounds_read(evidence: Evidence) -> Wording:
             ),
             _keep_inside(evidence, "read", "; use `0.0` elsewhere"),
         ),
-        why_passed=whole_tiles(
-            _dimensions(evidence), evidence.context.settings, "there every thread's element exists"
-        ),
-        all_the_same="the value read may be anything, and past the allocation the launch may fail",
+        why_passed=_why_passed(evidence, "there every thread's element exists"),
+        all_the_same="the value read may be anything, and outside the allocation the launch may fail",
     )
 
 
 def _out_of_bounds_write(evidence: Evidence) -> Wording:
     code, slot, array = evidence.code("a store"), evidence.slot() or "an element", evidence.array()
-    bounds, landing = _bounds(evidence), _landing(evidence)
+    bounds, landing = outside.bounds(evidence), _landing(evidence)
     lands = (
         f"the address is that of {landing}, so that element is overwritten"
         if landing
@@ -150,13 +139,12 @@ def _out_of_bounds_write(evidence: Evidence) -> Wording:
     existing = _existing_guard(evidence)
     return Wording(
         headline=f"{target} stores to {slot}"
-        + (f", which is really {landing}" if landing else f", past the end of {array}"),
+        + (f", which is really {landing}" if landing else f", {outside.beyond(evidence, f' of {array}')}"),
         primary=f"{evidence.thread(0, 'a thread')} stores to {slot}"
         + (f"; {array} has {bounds}" if bounds else ""),
         secondary="this does not keep it inside",
         seen=(evidence.at_shape(), _threads(evidence, "stores", "store"), lands),
-        because="memory is one line of numbers: an index past the end of a row is the start of the next row, "
-        "so such a store damages a right result before it ever leaves the array",
+        because=outside.row_overrun(evidence),
         hints=(
             "which threads have no element of their own to store?",
             f"the store{evidence.on_line()} is guarded by {existing} only"
@@ -165,9 +153,7 @@ def _out_of_bounds_write(evidence: Evidence) -> Wording:
             _keep_inside(evidence, "store", ""),
         ),
         picture=_row_end(evidence),
-        why_passed=whole_tiles(
-            _dimensions(evidence), evidence.context.settings, "there every thread has an element of its own"
-        ),
+        why_passed=_why_passed(evidence, "there every thread has an element of its own"),
         all_the_same="what lies at that address may be another array next time",
     )
 
@@ -185,6 +171,13 @@ def _store_text(evidence: Evidence) -> str:
     chain = source.enclosing(evidence.lines, evidence.finding.primary)
     statement = source.innermost(chain, ast.Assign, ast.AugAssign)
     return quote(source.store_target(evidence.lines, statement, slot.array)) if slot is not None else ""
+
+
+def _why_passed(evidence: Evidence, text: str) -> Reason | None:
+    """Whole tiles explain why nothing goes past an end; with an index below 0 they have nothing to do."""
+    if outside.before(evidence):
+        return None
+    return whole_tiles(_dimensions(evidence), evidence.context.settings, text)
 
 
 def _dimensions(evidence: Evidence) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.diagnosis import barrier_place, grammar, picture, source
+from grader.diagnosis import barrier_place, grammar, not_barriers, picture, source
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import plural, quote
 from grader.diagnosis.passing import Reason
@@ -64,11 +64,11 @@ def _shared_overwrite_before_barrier(evidence: Evidence) -> Wording:
 
 
 def _seen(evidence: Evidence) -> tuple[str, ...]:
-    words = evidence.count("words")
-    slots = f"{plural(words, 'word')} of {evidence.array('shared memory')}" if words is not None else ""
-    met = f"{slots}, over all blocks and rounds" if slots else ""
-    at = f"the first is {evidence.slot()}" if evidence.slot() else ""
-    return (evidence.at_shape(), grammar.sentence(met, at, joiner="; "), _rounds(evidence))
+    words, name = evidence.count("words"), evidence.array("shared memory")
+    met = f"{plural(words, 'word')} of {name}, over all blocks and rounds" if words is not None else ""
+    first = grammar.sentence(met, f"the first is {evidence.slot()}" if evidence.slot() else "", joiner="; ")
+    lookalike = not_barriers.between(evidence.lines, evidence.finding.secondary, evidence.finding.primary)
+    return evidence.at_shape(), first, _rounds(evidence), lookalike
 
 
 def _rounds(evidence: Evidence) -> str:

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
-from grader.diagnosis import grammar, picture
+from grader.diagnosis import figures, picture
 from grader.diagnosis.evidence import Evidence
-from grader.diagnosis.grammar import number, part, quote, span_of_numbers
+from grader.diagnosis.figures import values, wrong
+from grader.diagnosis.grammar import span_of_numbers
 from grader.diagnosis.passing import whole_tiles
-from grader.diagnosis.result_patterns import CUTS, EXCHANGES, PATTERNS, PRECISIONS
+from grader.diagnosis.precision import precision_loss
+from grader.diagnosis.repair_places import made_here, stored_here, traced
+from grader.diagnosis.result_patterns import CUTS, EXCHANGES
+from grader.diagnosis.unnamed_result import wrong_result
 from grader.diagnosis.wording import Wording, Writer
-
-
-def _wrong(evidence: Evidence) -> str:
-    """How many elements are wrong by the finding's own count, else by the shape's."""
-    wrong, elements = evidence.count("wrong"), evidence.count("elements")
-    if wrong is None:
-        return evidence.at_shape()
-    return grammar.sentence(evidence.shape(), f"{part(wrong, elements, 'element')} wrong", joiner=": ")
-
-
-def _values(evidence: Evidence) -> str:
-    """What one element is and what it should be, or nothing."""
-    got, expected = evidence.number("got"), evidence.number("expected")
-    if got is None or expected is None:
-        return ""
-    return f"{evidence.slot_or('the first wrong element')} is {_value(got)} and should be {_value(expected)}"
-
-
-def _value(value: float) -> str:
-    return number(value) if math.isfinite(value) and value == int(value) else f"{value:.7g}"
 
 
 def _range(evidence: Evidence) -> str:
@@ -42,18 +24,28 @@ def _k_picture(evidence: Evidence, marked: str) -> tuple[str, ...]:
     return picture.k_range(size, first, last, evidence.context.settings.get("TILE"), marked)
 
 
+def _cut(evidence: Evidence) -> str:
+    """Which part of the sum is missing, as the range of k shows."""
+    first, last, size = (evidence.count(key) for key in ("first", "last", "size"))
+    if first is None or last is None or size is None or last >= size - 1 > 0 < first:
+        return "the loop over k ends too early"
+    where = figures.where_in_sum([(first, last)], size, ()) or "some of the sum"
+    at = f"k = {span_of_numbers(first, last)}, {where}, is left out"
+    return f"the loop over k starts too late: {at}" if first == 0 and last < size - 1 else at
+
+
 def _dropped_k_tail(evidence: Evidence) -> Wording:
     missing = _range(evidence)
-    what, action = CUTS.get(
-        evidence.text("cut"), ("the loop over k ends too early", "let the loop over k cover 0..K-1")
-    )
+    what, action = CUTS.get(evidence.text("cut"), (_cut(evidence), "let the loop over k cover 0..K-1"))
     slot = evidence.slot() or f"every element of {evidence.role('out', 'the output')}"
     lacks = f"the products for k = {missing}" if missing else "the last products of its sum"
     return Wording(
         headline=f"{slot} lacks {lacks}",
-        primary=what,
-        secondary="the number of rounds comes from here",
-        seen=(_wrong(evidence), f"missing: k = {missing}" if missing else "", _values(evidence)),
+        primary=made_here(evidence) if traced(evidence) else what,
+        secondary=stored_here(evidence, secondary=True)
+        if traced(evidence)
+        else "the number of rounds comes from here",
+        seen=(wrong(evidence), f"missing: k = {missing}" if missing else "", values(evidence)),
         because=f"{what}; an element of the product is the sum over every k below K",
         hints=(
             "for which values of k is a product added?",
@@ -75,8 +67,9 @@ def _repeated_k_tail(evidence: Evidence) -> Wording:
     products = f"the products for k = {doubled}" if doubled else "some products"
     return Wording(
         headline=f"{slot} adds {products} {often}",
-        primary="these products are added more than once",
-        seen=(_wrong(evidence), f"added {often}: k = {doubled}" if doubled else "", _values(evidence)),
+        primary=made_here(evidence) if traced(evidence) else "these products are added more than once",
+        secondary=stored_here(evidence, secondary=True) if traced(evidence) else "",
+        seen=(wrong(evidence), f"added {often}: k = {doubled}" if doubled else "", values(evidence)),
         because="every product belongs into the sum once; a tile that is not refilled, or a round too many, "
         "adds some of them again",
         hints=(
@@ -101,7 +94,7 @@ def _transposed_result(evidence: Evidence) -> Wording:
         primary="the two indices have changed places"
         if rule not in ("left", "right")
         else "the wrong sum is stored here",
-        seen=(_wrong(evidence), _values(evidence)),
+        seen=(wrong(evidence), values(evidence)),
         because="the first index of an array is its row and the second its column; "
         "a thread's row comes from the y axis, its column from the x axis",
         hints=(
@@ -120,7 +113,7 @@ def _swapped_operands(evidence: Evidence) -> Wording:
     return Wording(
         headline=f"the result is the product {right} times {left}, not {left} times {right}",
         primary="the factors have changed places",
-        seen=(_wrong(evidence), _values(evidence)),
+        seen=(wrong(evidence), values(evidence)),
         because="a product of matrices depends on the order of its factors",
         hints=(
             "which factor does a row of the output take its row from?",
@@ -135,7 +128,7 @@ def _accumulated_into_output(evidence: Evidence) -> Wording:
     return Wording(
         headline=f"the result is added to what {out} held before the launch",
         primary=f"reads the old value of {out}",
-        seen=(_wrong(evidence), _values(evidence)),
+        seen=(wrong(evidence), values(evidence)),
         because=f"{out} is not zero when the kernel starts; what it holds then is no part of the result",
         hints=(
             f"what does {out} hold before the kernel runs?",
@@ -146,98 +139,12 @@ def _accumulated_into_output(evidence: Evidence) -> Wording:
     )
 
 
-def _precision_loss(evidence: Evidence) -> Wording:
-    from_type, to_type = evidence.text("from_type"), evidence.text("to_type")
-    code, threads = evidence.code("a store"), evidence.count("threads")
-    lost = "fractions" if to_type.startswith(("int", "uint")) else "digits"
-    types = f"{from_type or 'a wider type'} becomes {to_type or 'a narrower one'}"
-    known = PRECISIONS.get(evidence.text("rule"))
-    array = evidence.array()
-    error = evidence.number("relative_error")
-    return Wording(
-        headline=f"{known[0]}: {known[1]}" if known else f"{code} loses {lost}: {types}",
-        primary="the result is stored here" if known else types,
-        secondary=f"declared {to_type} here" if to_type else "its type comes from here",
-        seen=(
-            evidence.at_shape(),
-            f"{grammar.plural(threads, 'thread stores', 'threads store')} such a value" if threads else "",
-            f"greatest relative error {error:.1e}" if error is not None else "",
-            _values(evidence),
-        ),
-        because="a store converts the value to the type of the array: "
-        "an integer array keeps whole numbers only, float16 about three digits",
-        hints=(
-            "what type has each array on the way from the inputs to the output?",
-            "look at the type of every shared and local array, and at every conversion"
-            if known
-            else f"look where the type of {array} is set{evidence.on_other_line(', on line ')}",
-            "make every array and every sum on the way float32"
-            if known
-            else f"give {array} the type {quote(from_type) or 'of the values stored in it'}"
-            f"{evidence.on_other_line(' on line ')}",
-        ),
-        all_the_same="whole numbers survive it, other values do not",
-    )
-
-
-def _wrong_result(evidence: Evidence) -> Wording:
-    out = evidence.array(evidence.role("out", "the output"))
-    element = evidence.slot() or "the first wrong element"
-    many, wrong = _how_many(evidence)
-    (pattern, cure), products = PATTERNS.get(evidence.text("rule"), ("", "")), _products(evidence)
-    error, tolerance = evidence.number("relative_error"), evidence.number("tolerance")
-    traced = bool(evidence.text("suspect"))
-    judged = f"relative error {error:.1e}" if error is not None else ""
-    allowed = f"allowed {tolerance:.1e}" if tolerance is not None else ""
-    return Wording(
-        headline=pattern or f"{many} of {out} {'is' if wrong == 1 else 'are'} wrong" + products,
-        primary="changed here alone, every shape is right" if traced else "the wrong values are stored here",
-        secondary="the wrong values are stored here" if traced else "",
-        seen=(_wrong(evidence), _values(evidence), grammar.sentence(judged, allowed)),
-        because="an element is the sum of one product for each k below K, of its own row and its own column"
-        if traced
-        else "so much the values show; which line is the cause they do not show"
-        if pattern or products
-        else "no known pattern fits the wrong values: they are neither a sum cut short, nor a transpose, "
-        "nor exchanged factors, nor one added to the old output. The cause is not known",
-        hints=(
-            f"can you work out {element} by hand and compare?",
-            f"what does{evidence.on_line(' line ')} give the thread that owns that element?"
-            if traced
-            else "take the smallest failing shape, and follow the thread that owns that element",
-            cure or f"change{evidence.on_line(' line ')}"
-            if traced
-            else cure
-            or f"check the indices of every load and store that lead to {element}"
-            f"{evidence.on_line(', stored on line ')}",
-        ),
-    )
-
-
-def _how_many(evidence: Evidence) -> tuple[str, int | None]:
-    wrong, elements = evidence.count("wrong"), evidence.count("elements")
-    shape = evidence.context.seen_on
-    if wrong is None and shape is not None and shape.wrong:
-        wrong, elements = shape.wrong, shape.elements or None
-    return (part(wrong, elements, "element") if wrong is not None else "some elements"), wrong
-
-
-def _products(evidence: Evidence) -> str:
-    """Which products the element lacks or has too often, as counted, or nothing."""
-    if evidence.flag("misplaced"):
-        return ": every product is added once, but of a wrong row or column"
-    missing, repeated = evidence.ranges("missing"), evidence.ranges("repeated")
-    lacks = f"{evidence.slot() or 'an element'} lacks k = {missing}" if missing else ""
-    twice = f"{'' if missing else evidence.slot() or 'an element'} has k = {repeated} too often".strip()
-    return (": " if missing or repeated else "") + grammar.sentence(lacks, twice if repeated else "")
-
-
 WRITERS: dict[str, Writer] = {
     "dropped-k-tail": _dropped_k_tail,
     "repeated-k-tail": _repeated_k_tail,
     "transposed-result": _transposed_result,
     "swapped-operands": _swapped_operands,
     "accumulated-into-output": _accumulated_into_output,
-    "precision-loss": _precision_loss,
-    "wrong-result": _wrong_result,
+    "precision-loss": precision_loss,
+    "wrong-result": wrong_result,
 }

@@ -9,11 +9,11 @@ CUTS = {
     "full-tiles": ("only full tiles of k are summed: the number of tiles is rounded down", _WHOLE_TILES),
     "one-tile": ("only the first tile of k is summed", _WHOLE_TILES),
     "grid-tiles": (
-        "the loop runs for `gridDim.x` tiles, which counts tiles along N and not along K",
+        "as many tiles of k are summed as there are tiles along N, where K has its own number",
         _WHOLE_TILES,
     ),
     "grid-y-tiles": (
-        "the loop runs for `gridDim.y` tiles, which counts tiles along M and not along K",
+        "as many tiles of k are summed as there are tiles along M, where K has its own number",
         _WHOLE_TILES,
     ),
     "all-but-one-tile": ("the last tile of k is left out", _WHOLE_TILES),
@@ -34,10 +34,10 @@ EXCHANGES = {
 
 #: What the digits of the result look like when no single store is known.
 PRECISIONS = {
-    "half-precision": ("the result has only the digits of float16", "a value passes through float16"),
-    "few-digits": ("the result is right to about three digits only", "a value passes through float16"),
-    "truncated-result": ("the result lacks its fractions", "the result passes through an integer"),
-    "truncated-operands": ("the factors lack their fractions", "a factor passes through an integer array"),
+    "half-precision": "the result has only the digits of float16",
+    "few-digits": "the result is right to about three digits only",
+    "truncated-result": "the result lacks its fractions: it is the right one cut to whole numbers",
+    "truncated-operands": "the result is what factors cut to whole numbers give",
 }
 
 #: Wrong results that have a pattern but no name of their own, and where to look for each.

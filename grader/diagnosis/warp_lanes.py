@@ -8,7 +8,7 @@ from grader.diagnosis.source import guard, node_text
 from grader.diagnosis.wording import Wording, Writer
 
 
-def _seen(evidence: Evidence, what: str) -> tuple[str, ...]:
+def _seen(evidence: Evidence, what: tuple[str, str]) -> tuple[str, ...]:
     threads = evidence.count("threads")
     who = plural(threads, f"thread {what[0]}", f"threads {what[1]}") if threads is not None else ""
     return (evidence.at_shape(), f"{who}{evidence.in_round()}" if who else "")
@@ -22,14 +22,15 @@ def _shuffle_from_inactive_lane(evidence: Evidence) -> Wording:
     return Wording(
         headline=f"{code} takes a value from {which}, which does not take part",
         primary=f"{evidence.thread(0, 'a thread')} reads from {which} here",
-        secondary="lanes for which this is false do not come to the shuffle",
+        secondary="lanes that go the other way here do not come to the shuffle",
         seen=_seen(evidence, ("takes such a value", "take such a value")),
         because="a shuffle hands over what the other lane gives in the same call; a lane that has returned, "
         "is on another branch or lies past the end of the block gives nothing, and the value is undefined",
         hints=(
             "do all 32 lanes of the warp come to this call together?",
-            f"{test} around the call keeps lanes from it" if test else "a warp may end with the block, or "
-            "some of its lanes may have returned before",
+            f"{test} around the call keeps lanes from it"
+            if test
+            else "a warp may end with the block, or some of its lanes may have returned before",
             f"call the shuffle{evidence.on_line()} with every lane of the warp, and choose afterwards who "
             "uses the value",
         ),
@@ -44,8 +45,8 @@ def _lane_not_in_mask(evidence: Evidence) -> Wording:
         primary=f"{evidence.thread(0, 'a thread')} calls it, and its own bit in the mask is 0",
         secondary="this decides which lanes come to the call",
         seen=_seen(evidence, ("calls it and is not in the mask", "call it and are not in the mask")),
-        because="the mask names the lanes that take part, bit i for lane i, and every lane that calls must be "
-        "among them; otherwise what the operation gives is undefined",
+        because="the mask names the lanes that take part, bit i for lane i, and every lane that calls must "
+        "be among them; otherwise what the operation gives is undefined",
         hints=(
             "which lanes of the warp come to this line, and which bits has the mask?",
             "`0xFFFFFFFF` names all 32 lanes, `0xFFFF` the first 16 only",

@@ -52,7 +52,7 @@ def _header(report: Report, style: Style) -> list[str]:
         role, word = "note", "NOT STARTED YET"
     left = f"{style.plain(report.exercise)}  {word}"
     painted = f"{style.paint('strong', style.plain(report.exercise))}  {style.paint(role, word)}"
-    if report.outcome in {Outcome.PASS, Outcome.FAIL}:
+    if report.outcome in {Outcome.PASS, Outcome.FAIL} and report.possible:
         points = f"  {number(report.points)} of {number(report.possible)} points"
         if report.pending:
             points += f", {number(report.pending)} pending"
@@ -89,7 +89,7 @@ def _body(report: Report, style: Style, command: str, *, verbose: bool) -> list[
 def _reason(report: Report, style: Style, *, explained: bool) -> list[str]:
     """Give the line that says why, where no diagnostic does."""
     if report.outcome is Outcome.CANNOT_JUDGE:
-        verdict = "Not graded, and so neither right nor wrong"
+        verdict = f"Not {'graded' if report.possible else 'judged'}, and so neither right nor wrong"
         return style.wrap(f"{verdict}: {report.reason}" if report.reason else f"{verdict}.", first="  ")
     return [] if explained or not report.reason else style.wrap(report.reason, first="  ")
 

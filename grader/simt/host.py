@@ -75,10 +75,8 @@ class Interpreter(Comprehender):
         names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
         only = [arg.arg for arg in spec.kwonlyargs]
         if len(arguments) > len(names) and not spec.vararg:
-            text = (
-                f"TypeError: {name}() takes {len(names)} positional arguments but {len(arguments)} were given"
-            )
-            raise HostError(node, "argument-count", text)
+            counts = f"takes {len(names)} positional arguments but {len(arguments)} were given"
+            raise HostError(node, "argument-count", f"TypeError: {name}() {counts}")
         local = dict(zip(names, arguments, strict=False))
         if spec.vararg:
             local[spec.vararg.arg] = tuple(arguments[len(names) :])
@@ -196,7 +194,7 @@ class Interpreter(Comprehender):
     def _delete(self, target: ast.expr) -> None:
         if isinstance(target, ast.Name):
             if target.id not in self.scopes[0]:
-                raise HostError(target, "unknown-name", target.id)
+                raise HostError(target, "unknown-name", f"NameError: name '{target.id}' is not defined")
             del self.scopes[0][target.id]
         elif isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from grader.simt.host_expressions import MAX_ITEMS, Evaluator
 from grader.simt.host_tables import BUILTINS, GROWING, ITERATORS, TABLES, WALKING, is_number, is_plain
@@ -50,19 +50,18 @@ class Caller(Evaluator):
         if isinstance(function, JitOptions) and len(arguments) == 1 and isinstance(arguments[0], Function):
             return jitted(arguments[0], function.path, function.keywords, function.signature)
         if is_plain(function) or function is None or isinstance(function, dict | set):
-            text = f"TypeError: '{type(function).__name__}' object is not callable"
-            raise HostError(node, "host-error", text)
+            return self._guarded(node, function)
         if isinstance(function, Path):
             if function.name in TABLES:
                 return self._table(node, function.name, arguments, keywords)
             lazy = getattr(self, f"_apply_{function.name}", None)
             if lazy is not None and not keywords:
-                return lazy(node, *arguments) if arguments else self._refuse(node)
+                return self._guarded(node, lambda: lazy(node, *arguments))
             if function.name in BUILTINS:
                 return self._builtin(node, function.name, arguments, keywords)
         return self._refuse(node)
 
-    def _refuse(self, node: ast.AST) -> Any:
+    def _refuse(self, node: ast.AST) -> NoReturn:
         called = node.func if isinstance(node, ast.Call) else node
         raise HostError(node, "unsupported-call", ast.unparse(called)[:80])
 
@@ -108,11 +107,10 @@ class Caller(Evaluator):
         return Once([self.apply(node, function, list(row), {}) for row in rows])
 
     def _apply_filter(self, node: ast.AST, function: Any, items: Any) -> Once:
-        kept = []
-        for item in self.walk(node, items):
-            if item if function is None else self.apply(node, function, [item], {}):
-                kept.append(item)
-        return Once(kept)
+        items = self.walk(node, items)
+        return Once(
+            [item for item in items if (self.apply(node, function, [item], {}) if function else item)]
+        )
 
     def _apply_iter(self, node: ast.AST, items: Any) -> Once:
         return items if isinstance(items, Once) else Once(self.walk(node, items))
@@ -127,9 +125,8 @@ class Caller(Evaluator):
         return items.items.pop(0)
 
     def _apply_isinstance(self, node: ast.AST, value: Any, asked: Any) -> bool:
-        wanted = [
-            _TYPES.get(getattr(one, "name", "")) for one in (asked if isinstance(asked, tuple) else (asked,))
-        ]
+        kinds = asked if isinstance(asked, tuple) else (asked,)
+        wanted = [_TYPES.get(getattr(one, "name", "")) for one in kinds]
         if None in wanted or not (is_plain(value) or value is None or isinstance(value, dict)):
             self._refuse(node)
         return isinstance(value, tuple(one for one in wanted if one is not None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from grader.simt.host_values import Function, HostError, Once
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 #: A width in a format of more digits makes texts that are too long.
 _WIDE = re.compile(r"\d{4,}")
+_CONVERSIONS: dict[int, Callable[[object], str]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
 
 
 class ComprehensionScope(dict[str, Any]):
@@ -70,7 +71,7 @@ class Comprehender(Caller):
     def _lambda(self, node: ast.Lambda) -> Any:
         body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
         made = ast.FunctionDef("<lambda>", node.args, body, [], None, None)
-        made.type_params = []
+        made.__dict__.setdefault("type_params", [])
         return Function(ast.copy_location(made, node), self.scopes)
 
     def _joinedstr(self, node: ast.JoinedStr) -> Any:
@@ -85,9 +86,10 @@ class Comprehender(Caller):
         flat = isinstance(value, tuple | list) and all(is_number(item) for item in value)
         if _WIDE.search(form) or not (is_number(value) or isinstance(value, str) or value is None or flat):
             raise HostError(node.value, "unsupported-construct", "format")
-        convert = {115: str, 114: repr, 97: ascii}.get(node.conversion)
-        return self._guarded(node, lambda: format(convert(value) if convert else value, form))
+        if node.conversion in _CONVERSIONS:
+            value = _CONVERSIONS[node.conversion](value)
+        return self._guarded(node, lambda: format(value, form))
 
     def assign(self, target: ast.expr, value: Any) -> None:
         """Bind the target: :class:`~grader.simt.host.Interpreter` knows how."""
-        raise HostError(target, "unsupported-construct", "assignment")
+        raise HostError(target, "unsupported-construct", type(value).__name__)

@@ -17,21 +17,8 @@ _REPORTING = frozenset({"print", "pprint.pprint", "warnings.warn", "sys.stdout.w
 _LEVELS = frozenset({"debug", "info", "warning", "error", "critical", "log"})
 #: Functions that change names or end the program.
 _MEDDLING = frozenset(
-    [
-        "exec",
-        "eval",
-        "setattr",
-        "delattr",
-        "globals",
-        "locals",
-        "vars",
-        "exit",
-        "quit",
-        "__import__",
-        "compile",
-        "breakpoint",
-        "super",
-    ]
+    {"exec", "eval", "compile", "setattr", "delattr", "globals", "locals", "vars", "super"}
+    | {"exit", "quit", "breakpoint", "__import__"}
 )
 _MEDDLING_MODULES = frozenset({"sys", "os", "builtins", "importlib", "inspect", "ctypes", "subprocess"})
 
@@ -43,11 +30,10 @@ def cannot_follow(error: HostError) -> bool:
 
 def is_harmless(node: ast.expr, scopes: tuple[dict[str, Any], ...]) -> bool:
     """Whether the expression can be passed over: none of its calls changes a value that is known."""
-    if any(
-        isinstance(part, ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr) for part in ast.walk(node)
-    ):
+    parts = list(ast.walk(node))
+    if any(isinstance(part, ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr) for part in parts):
         return False
-    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+    calls = [part for part in parts if isinstance(part, ast.Call)]
     return all(_call_is_harmless(call, scopes) for call in calls)
 
 

@@ -49,7 +49,7 @@ class Evaluator:
                 return found
         if hasattr(builtins, node.id):
             return Path(node.id)
-        raise HostError(node, "unknown-name", node.id)
+        raise HostError(node, "unknown-name", f"NameError: name '{node.id}' is not defined")
 
     def _tuple(self, node: ast.Tuple) -> Any:
         return tuple(self._items(node.elts))
@@ -81,7 +81,7 @@ class Evaluator:
         if isinstance(items, Once):
             return items.take()
         if is_number(items) or items is None:
-            raise HostError(node, "host-error", f"TypeError: '{type(items).__name__}' object is not iterable")
+            self._guarded(node, lambda: list(items))
         if not isinstance(items, tuple | list | range | str | dict | set | frozenset | np.ndarray):
             raise HostError(node, "unsupported-construct", "iteration")
         if len(items) > MAX_ITEMS:
@@ -98,16 +98,14 @@ class Evaluator:
             return Method(owner, node.attr)
         plain = is_plain(owner) or owner is None or isinstance(owner, dict | set | range)
         if plain and not hasattr(type(owner), node.attr):
-            text = f"AttributeError: '{type(owner).__name__}' object has no attribute '{node.attr}'"
-            raise HostError(node, "host-error", text)
+            return self._guarded(node, lambda: getattr(owner, node.attr))
         raise HostError(node, "unsupported-construct", node.attr)
 
     def _subscript(self, node: ast.Subscript) -> Any:
         owner = self.value(node.value)
         index = self._slice(node.slice) if isinstance(node.slice, ast.Slice) else self.value(node.slice)
         if is_number(owner) or owner is None:
-            text = f"TypeError: '{type(owner).__name__}' object is not subscriptable"
-            raise HostError(node, "host-error", text)
+            return self._guarded(node, lambda: owner[index])
         one = isinstance(owner, np.ndarray) and isinstance(index, int | slice | tuple | np.integer)
         if not one and not isinstance(owner, tuple | list | dict | str | range):
             raise HostError(node, "unsupported-construct", "subscript")
@@ -125,11 +123,10 @@ class Evaluator:
         function = BINARY.get(type(op))
         if function is not None and (isinstance(left, np.ndarray) or isinstance(right, np.ndarray)):
             return self._elementwise(node, function, left, right)
-        if is_plain(left) is not is_plain(right) and (left is None or right is None):
-            names = f"'{type(left).__name__}' and '{type(right).__name__}'"
-            raise HostError(node, "host-error", f"TypeError: unsupported operand types: {names}")
         if isinstance(op, ast.Mod) and isinstance(left, str):
             raise HostError(node, "unsupported-construct", "%")
+        if function is not None and (left is None) != (right is None):
+            return self._guarded(node, lambda: function(left, right))
         if function is None or not (is_plain(left) and is_plain(right)):
             raise HostError(node, "unsupported-construct", type(op).__name__)
         if isinstance(op, ast.Pow | ast.LShift) and isinstance(right, int) and abs(right) > MAX_BITS:
@@ -156,7 +153,7 @@ class Evaluator:
     def _guarded(self, node: ast.AST, compute: Callable[[], Any]) -> Any:
         try:
             return compute()
-        except (ArithmeticError, TypeError, ValueError, LookupError) as error:
+        except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as error:
             raise HostError(node, "host-error", f"{type(error).__name__}: {error}") from None
 
     def _unaryop(self, node: ast.UnaryOp) -> Any:

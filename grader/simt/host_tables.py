@@ -76,39 +76,23 @@ def _text(value: Any = "") -> str:
 
 #: Functions that walk through their arguments, so that an iterator is used up by them.
 WALKING = frozenset(
-    [
-        "tuple",
-        "list",
-        "sum",
-        "min",
-        "max",
-        "sorted",
-        "enumerate",
-        "zip",
-        "reversed",
-        "set",
-        "frozenset",
-        "dict",
-        "any",
-        "all",
-        "map",
-        "filter",
-    ]
+    {"tuple", "list", "set", "frozenset", "dict", "sum", "min", "max", "any", "all"}
+    | {"sorted", "enumerate", "zip", "reversed"}
 )
 #: Functions whose result is an iterator.
 ITERATORS = frozenset({"enumerate", "zip", "reversed"})
 #: Methods of plain values that the interpreter may call.
 METHODS: dict[type, frozenset[str]] = {
-    dict: frozenset(["items", "keys", "values", "get", "pop", "setdefault", "update", "copy", "clear"]),
+    dict: frozenset({"items", "keys", "values", "get", "pop", "setdefault", "update", "copy", "clear"}),
     list: frozenset(
-        ["append", "extend", "insert", "pop", "remove", "reverse", "sort", "index", "count", "copy", "clear"]
+        {"append", "extend", "insert", "pop", "remove", "reverse", "sort", "index", "count", "copy", "clear"}
     ),
     tuple: frozenset({"index", "count"}),
-    set: frozenset(["add", "discard", "remove", "update", "copy", "union", "intersection", "difference"]),
-    str: frozenset(["upper", "lower", "strip", "split", "join", "startswith", "endswith"]),
+    set: frozenset({"add", "discard", "remove", "update", "copy", "union", "intersection", "difference"}),
+    str: frozenset({"upper", "lower", "strip", "split", "join", "startswith", "endswith"}),
     int: frozenset({"bit_length"}),
     float: frozenset({"is_integer"}),
-    np.ndarray: frozenset(["astype", "tolist", "item", "sum", "prod", "min", "max"]),
+    np.ndarray: frozenset({"astype", "tolist", "item", "sum", "prod", "min", "max"}),
 }
 #: Those that make their owner longer.
 GROWING = frozenset({"append", "extend", "insert", "update", "add", "setdefault"})

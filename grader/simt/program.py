@@ -61,6 +61,11 @@ class Program:
         """The node's place in the text."""
         return span_of(node, self.lines)
 
+    def excerpt(self, node: ast.AST) -> str:
+        """The first line of the node's own text, 80 characters of it at most."""
+        text = ast.get_source_segment(self.text, node) or ast.unparse(node)
+        return text.lstrip().split("\n")[0].rstrip()[:80]
+
     def constant(self, name: str) -> Any:
         """The value of a module-level name; :class:`NotConstant` where it has none or none is known."""
         value = self.scope.get(name, None)
@@ -80,7 +85,7 @@ class Program:
             node = error.node if error.node is not None else function.node
             facts: dict[str, Fact] = {"rule": error.reason, "detail": error.detail, "name": name}
             if cannot_follow(error):
-                facts["construct"] = ast.unparse(node).lstrip().splitlines()[0][:80]
+                facts["construct"] = self.excerpt(node)
             return None, (Finding("host-error", "error", primary=self.span(node), facts=facts),)
         except RecursionError:
             place = self.span(function.node)

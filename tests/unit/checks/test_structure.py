@@ -99,11 +99,11 @@ def test_a_constant_that_is_not_allowed_is_named(text: str, got: str | None) -> 
 @pytest.mark.parametrize(
     ("old", "new", "count"),
     [
-        ("acc = As[0, k]", "...", 1),
         ("As[0, 0] = A[0, t]", "a_col = ...", 1),
-        ("acc = As[0, k]", "raise NotImplementedError", 1),
+        ("As[0, 0] = A[0, t]", "a_col: int = ...", 1),
+        ("    C[0, 0] = acc", "    raise NotImplementedError('later')", 1),
         ("return grid, (TILE, TILE)", "return ...", 1),
-        ("acc = As[0, k]", "...\n    ...", 2),
+        ("As[0, 0] = A[0, t]", "a_col = ...\n        ...", 2),
     ],
 )
 def test_placeholders_mean_not_started(old: str, new: str, count: int) -> None:
@@ -114,6 +114,86 @@ def test_placeholders_mean_not_started(old: str, new: str, count: int) -> None:
 def test_finished_code_has_no_placeholders_whatever_its_comments_say() -> None:
     text = KERNEL.replace("acc = As[0, k]", "acc = As[0, k]  # TODO: ...")
     assert placeholders(parse(text), ("product", "launch_config")) == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("acc = As[0, k]", "acc = As[0, k]\n            ..."),
+        ("acc = As[0, k]", "..."),
+        ("    C[0, 0] = acc", "    if M < 0:\n        raise NotImplementedError\n    C[0, 0] = acc"),
+    ],
+)
+def test_a_statement_that_does_nothing_is_no_unfinished_work(old: str, new: str) -> None:
+    assert placeholders(parse(KERNEL.replace(old, new)), ("product", "launch_config")) == ()
+
+
+def test_a_kernel_may_be_made_by_a_call_or_a_factory() -> None:
+    text = KERNEL.replace("@cuda.jit\n", "").replace("def product", "def _product")
+    assert findings(text + "product = cuda.jit(_product)\n") == []
+    assert findings(text + "product = cuda.jit(fastmath=True)(_product)\n") == []
+    assert findings(text + "compiled = cuda.jit(fastmath=True)\n@compiled\n" + _kernel_alone()) == []
+    factory = "".join(f"    {line}\n" for line in _kernel_alone().replace("product", "inner").splitlines())
+    made = f"{text}def make():\n    @cuda.jit\n{factory}    return inner\nproduct = make()\n"
+    assert findings(made) == []
+
+
+def _kernel_alone() -> str:
+    return KERNEL[KERNEL.index("def product") : KERNEL.index("def launch_config")]
+
+
+@pytest.mark.parametrize(
+    ("decorator", "shown"),
+    [
+        ("@cuda.jit(device=True)", "@cuda.jit(device=True)"),
+        ("@numba.njit", "@numba.njit"),
+        ("@numba.jit(nopython=True)", "@numba.jit(nopython=True)"),
+    ],
+)
+def test_a_function_that_cannot_be_launched_is_no_kernel(decorator: str, shown: str) -> None:
+    (one,) = kernel_findings(parse("import numba\n" + KERNEL.replace("@cuda.jit", decorator)), SPEC)
+    assert (one.name, one.facts["decorator"]) == ("missing-kernel", shown)
+    assert one.primary is not None
+    assert one.primary.line == 7
+
+
+@pytest.mark.parametrize(
+    "last", ["del product", "product = None", "product = launch_config", "import product"]
+)
+def test_what_a_name_holds_last_counts(last: str) -> None:
+    (one,) = kernel_findings(parse(f"{KERNEL}{last}\n"), SPEC)
+    assert one.name == "missing-kernel"
+    assert one.facts.get("rebound", last) == last
+    assert one.primary is not None
+
+
+def test_a_deleted_kernel_is_not_sought_in_other_functions() -> None:
+    nested = "def decoy():\n    @cuda.jit\n    def product(A, B, C, M, N, K):\n        C[0, 0] = 1\n"
+    assert [name for name, _ in findings(f"{KERNEL}{nested}del product\n")] == ["missing-kernel"]
+
+
+def test_a_kernel_from_a_call_that_cannot_be_followed_is_not_judged() -> None:
+    (one,) = kernel_findings(parse(f"{KERNEL}product = wrap(product)\n"), SPEC)
+    assert (one.name, one.facts["construct"]) == ("unsupported-construct", "wrap(product)")
+    assert one.primary == Span(17, 11, 17, 24)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "facts", "line"),
+    [
+        ("TILE = 16\ndel TILE", "bad-launch-config", {"rule": "constant", "got": None}, 4),
+        ("TILE = open('t').read()", "unsupported-construct", {"construct": "open('t').read()"}, 3),
+        ("TILE = 16\nTILE += 1", "bad-launch-config", {"rule": "constant", "got": "17"}, 4),
+    ],
+)
+def test_a_constant_that_is_taken_away_or_cannot_be_read(
+    text: str, name: str, facts: dict[str, object], line: int
+) -> None:
+    _, (finding,) = constants_of(parse(KERNEL.replace("TILE = 16", text)), {"TILE": (8, 16)})
+    assert finding.name == name
+    assert {key: finding.facts.get(key) for key in facts} == facts
+    assert finding.primary is not None
+    assert finding.primary.line == line
 
 
 def test_comments_layout_and_docstrings_do_not_make_code_differ() -> None:
@@ -152,7 +232,7 @@ def test_a_launch_configuration_is_read_without_running_it() -> None:
         ("(2**40, 1), 16", "too-many-blocks"),
         ("(M // 0, 1), 16", "host-error"),
         ("(M.size, 1), 16", "host-error"),
-        ("open('x'), 16", "host-error"),
+        ("(absent, 1), 16", "host-error"),
     ],
 )
 def test_a_bad_launch_configuration_says_which_rule_it_breaks(value: str, rule: str) -> None:
@@ -162,6 +242,23 @@ def test_a_bad_launch_configuration_says_which_rule_it_breaks(value: str, rule: 
     assert (finding.name, finding.facts["rule"]) == ("bad-launch-config", rule)
     assert finding.primary is not None
     assert finding.primary.line == 16
+
+
+@pytest.mark.parametrize(
+    ("value", "construct"),
+    [
+        ("open('x'), 16", "open('x')"),
+        ("(math.comb(N, 2), 1), 16", "math.comb(N, 2)"),
+        ("(await N, 1), 16", "await N"),
+    ],
+)
+def test_a_launch_configuration_that_cannot_be_followed_is_not_judged(value: str, construct: str) -> None:
+    program = parse("import math\n" + KERNEL.replace("return grid, (TILE, TILE)", f"return {value}"))
+    config, (finding,) = student_config(program, "launch_config", (50, 37))
+    assert config is None
+    assert (finding.name, finding.facts["construct"]) == ("unsupported-construct", construct)
+    assert finding.primary is not None
+    assert finding.primary.line == 17
 
 
 def test_one_number_is_one_axis() -> None:

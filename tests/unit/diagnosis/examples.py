@@ -215,7 +215,8 @@ def lane_not_in_mask() -> Example:
 def _shuffle(guard: str, name: str, at: int, threads: int) -> Example:
     mask = "0xFFFFFFFF" if guard else "0xFFFF"
     call = f"cuda.shfl_down_sync({mask}, a[i], 1)"
-    source = f"from numba import cuda\n\n\n@cuda.jit\ndef shift(a):\n    i = cuda.threadIdx.x\n    {guard}a[i] = {call}\n"
+    head = "from numba import cuda\n\n\n@cuda.jit\ndef shift(a):\n    i = cuda.threadIdx.x\n"
+    source = f"{head}    {guard}a[i] = {call}\n"
     finding = Finding(
         name,
         "error",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from grader.diagnosis import CATALOGUE, Context, UnknownNameError, explain
+from grader.diagnosis import CATALOGUE, Context, explain
 from grader.records import Diagnostic, Finding, ShapeResult, Slot, Span, Thread
 from tests.unit.diagnosis.examples import EXAMPLES, Example
 
@@ -213,9 +213,14 @@ def test_two_causes_repaired_together_are_both_counted() -> None:
 def test_number_of_shapes_is_told() -> None:
     example = EXAMPLES["stale-shared-read"]
     finding = replace(example.finding, counts={**example.finding.counts, "shapes": 9})
-    assert "on 9 shapes of the suite" in explain(finding, example.context).seen
+    assert "this very finding is made on 9 shapes of the suite" in explain(finding, example.context).seen
 
 
-def test_unknown_name_is_the_graders_fault() -> None:
-    with pytest.raises(UnknownNameError, match="no diagnosis is named 'no-such-name'"):
-        explain(Finding("no-such-name", "error"), Context("kernel.py"))
+def test_an_unknown_name_gets_a_plain_message() -> None:
+    finding = Finding("no-such-name", "error", Span(7, 5, 7, 9), threads=(Thread((0, 0, 0), (1, 2, 0)),))
+    message = explain(finding, Context("kernel.py", source_lines=("",) * 6 + ("    call",)))
+    assert_whole(message, finding)
+    assert message.headline == "no such name on line 7"
+    assert message.frame is not None
+    assert message.checked == "seen in the launch itself; not tested by a repair"
+    assert_whole(explain(replace(finding, name=""), Context("kernel.py")), replace(finding, name=""))

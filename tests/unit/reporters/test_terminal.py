@@ -124,3 +124,13 @@ def test_a_submission_cannot_write_to_the_terminal() -> None:
 def test_the_bare_minimum_of_a_report_renders(outcome: Outcome) -> None:
     text = plain(Report("03_intensity_math", "", "worksheet", "w.md", outcome))
     assert text.startswith(f"03_intensity_math  {outcome.value}")
+
+
+def test_a_report_without_points_speaks_of_none() -> None:
+    without = replace(FAIL, points=0.0, possible=0.0, pending=0.0)
+    first = plain(without).splitlines()[0]
+    assert first.split("  ")[:2] == ["02_ragged_dims", "FAIL"]
+    assert "points" not in first
+    judged = plain(replace(CANNOT_JUDGE, possible=0.0))
+    assert "Not judged, and so neither right nor wrong" in judged
+    assert "graded" not in judged
