@@ -343,8 +343,10 @@ MODULE = frozenset(
         "warpsize",
     ]
 )
+#: Submodules, which only an import makes attributes.
+SUBMODULES = frozenset({"bf16", "cg", "extending", "fp16", "fp8", "libdevice", "random", "simulator", "types"})
 MEMBERS: dict[str, frozenset[str]] = {
-    "numba.cuda": MODULE,
+    "numba.cuda": MODULE | SUBMODULES,
     "numba.cuda.shared": frozenset({"array"}),
     "numba.cuda.local": frozenset({"array"}),
     "numba.cuda.const": frozenset({"array_like"}),
