@@ -24,7 +24,7 @@ Mask = npt.NDArray[np.bool_]
 
 #: Operations that one launch may take. The largest of a correct solution takes some 6,000.
 #: Loop iterations that a launch may take: a start, so many for each element of its arrays, and a cap.
-FUEL_START, FUEL_PER_ELEMENT, FUEL_CAP = 2_000, 1, 60_000
+FUEL_START, FUEL_PER_ELEMENT, FUEL_CAP = 20_000, 1, 60_000
 
 #: Findings that every shape would repeat, so that the first is enough.
 STOPPING = frozenset(

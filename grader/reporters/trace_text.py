@@ -16,12 +16,15 @@ class Traced(Protocol):
     @property
     def span(self) -> Span:
         """Where it stands."""
+
     @property
     def loaded(self) -> Pairs:
         """What it loaded."""
+
     @property
     def stored(self) -> Pairs:
         """What it stored."""
+
     @property
     def sets(self) -> Pairs:
         """The variables that it set."""

@@ -344,7 +344,9 @@ MODULE = frozenset(
     ]
 )
 #: Submodules, which only an import makes attributes.
-SUBMODULES = frozenset({"bf16", "cg", "extending", "fp16", "fp8", "libdevice", "random", "simulator", "types"})
+SUBMODULES = frozenset(
+    {"bf16", "cg", "extending", "fp16", "fp8", "libdevice", "random", "simulator", "types"}
+)
 MEMBERS: dict[str, frozenset[str]] = {
     "numba.cuda": MODULE | SUBMODULES,
     "numba.cuda.shared": frozenset({"array"}),

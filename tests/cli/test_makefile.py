@@ -68,7 +68,10 @@ def asked(checkout: Path, *words: str, **environment: str) -> list[str]:
 def test_make_alone_lists_the_targets(checkout: Path) -> None:
     lines = make(checkout).stdout.splitlines()
     assert lines[0] == "make TARGET, one of:"
-    targets = "check hint explain reset list test test-gpu lint format bench outputs lock setup clean"
+    targets = (
+        "check hint explain reset list test soak batch test-gpu lint format bench outputs matrix lock "
+        "setup-ci setup clean"
+    )
     assert " ".join(line.split()[0] for line in lines[1:]) == targets
 
 

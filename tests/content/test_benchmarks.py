@@ -66,4 +66,4 @@ def test_the_command_names_its_cases() -> None:
     done = subprocess.run(
         [sys.executable, str(FOLDER / "run.py"), "--help"], capture_output=True, text=True, check=True
     )
-    assert "simulator, latency, large, scaling" in done.stdout
+    assert "simulator, oclgrind, latency, large, scaling, styles" in done.stdout

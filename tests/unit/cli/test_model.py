@@ -10,7 +10,7 @@ from grader.cli.model import command
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(command, arguments)
+    return CliRunner(env={"COLUMNS": "100"}).invoke(command, arguments)
 
 
 def test_the_default_is_the_seeds_table() -> None:
