@@ -127,8 +127,8 @@ def test_a_naive_kernel_does_not_pass_the_tiled_exercise(graded: Graded) -> None
 
 
 def test_an_unsupported_construct_cannot_be_judged(graded: Graded) -> None:
-    start = "    acc = float32(0.0)\n"
-    report = graded(edited(RAGGED, start, f"{start}    acc = cuda.libdevice.fast_sinf(acc)\n"))
+    start = "    tx = cuda.threadIdx.x\n"
+    report = graded(edited(RAGGED, start, f"{start}    angle = cuda.libdevice.fast_sinf(1.0)\n"))
     assert report.outcome is Outcome.CANNOT_JUDGE
     assert report.outcome.exit_code == 3
     assert [one.name for one in report.diagnostics if one.severity == "error"] == ["unsupported-construct"]
