@@ -14,9 +14,10 @@ from grader.batch.journal import Journal
 from grader.batch.out_folder import OutFolder
 from grader.batch.outputs import outputs
 from grader.batch.prepare import Batch, Settings, leave_out_purged, prepare
-from grader.batch.problems import Problem
+from grader.batch.problems import Problem, printable
 from grader.batch.progress import Progress
 from grader.batch.record import class_record
+from grader.batch.sheets import foreign_key
 from grader.batch.task import Task, read_report, task_key
 from grader.records import Outcome, Report
 from grader.reporters import csv_text
@@ -114,6 +115,13 @@ def _keys(batch: Batch) -> tuple[list[str], list[str]]:
                 Problem("unreadable", one.path, f"cannot be read: {error.strerror or error}")
             )
             continue
+        key = foreign_key(one.student, one.path, content)
+        if key is not None:
+            what = f"its numbers were drawn for {printable(key)}; it is not graded"
+            batch.problems.append(Problem("another-students-sheet", one.path, what))
+            keys.append("")
+            contents.append("")
+            continue
         keys.append(task_key(_task(batch, one, content)))
         contents.append(hashlib.sha256(content).hexdigest())
     return keys, contents
@@ -134,7 +142,7 @@ def _report(batch: Batch, journal: Journal, one: Submission, key: str) -> tuple[
     text = journal.report(key) if key else None
     if text is not None:
         return one, read_report(text)
-    reason = "the file could not be read; ask for it again"
+    reason = "the file could not be read, or is another student's sheet; ask for it again"
     blank = batch.blanks[one.exercise]
     return one, replace(blank, outcome=Outcome.CANNOT_JUDGE, reason=reason, checks=(), questions=())
 
