@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.records import Finding
-from grader.simt.addresses import locate
+from grader.simt.addresses import bounded, locate, own_part
 from grader.simt.affine import Affine
-from grader.simt.elements import gather, put, scalar
+from grader.simt.elements import gather, poison, put, scalar
 from grader.simt.evidence import Site, freeze
 from grader.simt.machine import Machine, Stop
 from grader.simt.mask import Active
@@ -24,27 +24,25 @@ Bools = npt.NDArray[np.bool_]
 MAX_PLACES = 4096
 
 
-def load(mc: Machine, active: Active, view: View, dims: list[Value], site: Site) -> Value:
+def load(
+    mc: Machine, active: Active, view: View, dims: list[Value], site: Site, counted: bool = True
+) -> Value:
     """The element that each thread reads.
 
     The result may be a view of the memory itself: whoever keeps it beyond the statement copies it.
+    ``counted`` is False where the caller counts the request itself.
     """
     buffer = view.buffer
-    key = _key(site, dims)
-    place = mc.located.get(key)
-    if place is None or place.view is not view:
-        address, valid, clean = locate(mc, active, view, dims, site, READ)
-        place = Place(view, address, valid, clean, gather(buffer.data, address, valid, view.code))
-        if key is not None and valid is None and type(address) is Affine and _in_bounds(view, dims):
-            if len(mc.located) > MAX_PLACES:
-                mc.located.clear()
-            mc.located[key] = place
+    place = _place(mc, active, view, dims, site, READ)
     address, valid = place.address, place.valid
+    if place.value is None:
+        place.value = gather(buffer.data, address, valid, view.code)
     if buffer.shadowed:
         full = buffer.log.add(READ, site, view, address, place.dims, active, valid, mc.loops, None)
         if full:
             mc.fold(buffer.log)
-    mc.tally.access(site, LOAD, address, active, valid)
+    if counted:
+        mc.tally.access(site, LOAD, address, active, valid)
     if mc.observers:
         mc.show("load", site, view, address, active, place.value)
     if buffer.dirty and buffer.taint is not None:
@@ -58,22 +56,40 @@ def load(mc: Machine, active: Active, view: View, dims: list[Value], site: Site)
 
 
 class Place:
-    """Where an access goes. ``value`` is the memory there, a live view for a linear address."""
+    """Where an access goes. ``value`` is the memory there, once read: a live view for a linear address."""
 
-    __slots__ = ("address", "dims", "valid", "value", "view")
+    __slots__ = ("address", "bounded", "dims", "valid", "value", "view")
 
     def __init__(
-        self, view: View, address: Address, valid: Bools | None, dims: tuple[Value, ...], value: Any
+        self, view: View, address: Address, valid: Bools | None, dims: tuple[Value, ...], bounded: bool
     ) -> None:
         self.view = view
         self.address = address
         self.valid = valid
         self.dims = dims
-        self.value = value
+        self.bounded = bounded
+        self.value: Any = None
+
+
+def _place(mc: Machine, active: Active, view: View, dims: list[Value], site: Site, kind: int) -> Place:
+    """Where an access goes; found again where linear indices are in bounds whatever the mask."""
+    key = _key(site, dims)
+    place: Place | None = mc.located.get(key)
+    if place is not None and place.view is view:
+        return place
+    address, valid, clean = locate(mc, active, view, dims, site, kind)
+    whole = key is not None and type(address) is Affine and in_bounds(view, dims)
+    inside = valid is None and (whole or (kind == WRITE and bounded(mc, active, view, clean)))
+    place = Place(view, address, valid, clean, inside)
+    if whole and valid is None:
+        if len(mc.located) > MAX_PLACES:
+            mc.located.clear()
+        mc.located[key] = place
+    return place
 
 
 def _key(site: Site, dims: list[Value]) -> tuple[Any, ...] | None:
-    """A key under which a load of linear indices finds its address again in the next iteration."""
+    """A key under which an access with linear indices finds its address again in the next iteration."""
     parts: list[Any] = [site.ident]
     for index in dims:
         if type(index) is int:
@@ -86,7 +102,7 @@ def _key(site: Site, dims: list[Value]) -> tuple[Any, ...] | None:
     return tuple(parts)
 
 
-def _in_bounds(view: View, dims: list[Value]) -> bool:
+def in_bounds(view: View, dims: list[Value]) -> bool:
     """Whether no thread of the chunk, masked or not, is out of range: then no mask needs a look."""
     for index, size in zip(dims, view.shape, strict=True):
         low, high = (index, index) if type(index) is int else index.bounds()
@@ -95,18 +111,37 @@ def _in_bounds(view: View, dims: list[Value]) -> bool:
     return True
 
 
-def store(mc: Machine, active: Active, view: View, dims: list[Value], value: Value, site: Site) -> None:
-    """Write ``value``, already of the array's type, for the threads of ``active``."""
-    address, valid, clean = locate(mc, active, view, dims, site, WRITE)
+def store(
+    mc: Machine,
+    active: Active,
+    view: View,
+    dims: list[Value],
+    value: Value,
+    site: Site,
+    counted: bool = True,
+    under_way: bool = False,
+) -> None:
+    """Write ``value``, already of the array's type, for the threads of ``active``.
+
+    ``counted`` is False where the caller counts the request itself. A value that is ``under_way``
+    has not arrived: until it is stored once more, what the word holds is undefined.
+    """
+    place = _place(mc, active, view, dims, site, WRITE)
+    address, valid, clean = place.address, place.valid, place.dims
     buffer = view.buffer
     if buffer.shadowed:
-        full = buffer.log.add(WRITE, site, view, address, clean, active, valid, mc.loops, value)
+        full = buffer.log.add(
+            WRITE, site, view, address, clean, active, valid, mc.loops, value, place.bounded
+        )
         if full:
             mc.fold(buffer.log)
-    mc.tally.access(site, STORE, address, active, valid)
+    if counted:
+        mc.tally.access(site, STORE, address, active, valid)
     if mc.observers:
         mc.show("store", site, view, address, active, value)
     where = _where(active, valid)
+    if under_way:
+        value = Tainted(poison(buffer.data.dtype), np.full((1,) * len(mc.chunk.shape), UNDEFINED, np.uint8))
     taint = taint_of(value)
     put(mc, buffer.data, address, where, strip(value))
     if buffer.space == "global":
@@ -119,10 +154,10 @@ def store(mc: Machine, active: Active, view: View, dims: list[Value], value: Val
     if buffer.stamp is not None:
         put(mc, buffer.stamp, address, where, mc.interval)
         mc.trail.rounds[mc.interval] = freeze(mc.loops)
-    if buffer.dirty or taint is not None:
+    if buffer.taint is not None and (buffer.dirty or taint is not None):
         buffer.dirty = True
         put(mc, buffer.taint, address, where, np.uint8(0) if taint is None else taint)
-    if active is not None and site.guard is not None:
+    if active is not None and site.guard is not None and not site.covered:
         _mark_skipped(mc, active, view, address, valid, site)
 
 
@@ -171,6 +206,8 @@ def _mark_skipped(
     mc.trail.skipped(view.name, Skip(site, full.sum(axis=1)))
     if site.update >= 0 or buffer.stamp is None or buffer.taint is None or valid is not None:
         return
+    if not own_part(mc, view, address):
+        return
     stamp, taint = gather(buffer.stamp, address, None, ""), gather(buffer.taint, address, None, "")
     old = skipped & (np.asarray(stamp) != mc.interval) & ((np.asarray(taint) & UNDEFINED) == 0)
     old = old & (np.asarray(stamp) > 0)
@@ -184,4 +221,4 @@ def refuse(finding: Finding) -> Stop:
     return Stop(finding)
 
 
-__all__ = ["load", "locate", "put", "refuse", "scalar", "store"]
+__all__ = ["in_bounds", "load", "locate", "put", "refuse", "scalar", "store"]

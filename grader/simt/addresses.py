@@ -29,26 +29,73 @@ def locate(
 
     Signed negative indices wrap once, as numba compiles them. An index beyond its dimension is
     reported and, memory being flat, goes on to whatever lies there. The second result is None
-    where every address lies within the allocation.
+    where the address of every thread of ``active`` lies within the allocation.
     """
     address: Any = view.base
     clean = []
+    bounded = True
     for dim, given in enumerate(dims):
         index, size = given, view.shape[dim]
         kind_of = type(index)
         if kind_of is int:
             if not 0 <= index < size:
-                index = _fix(mc, active, view, dims, dim, site, kind)
+                index, bounded = _fix(mc, active, view, dims, dim, site, kind), False
         elif kind_of is Affine:
             low, high = index.bounds()
             if low < 0 or high >= size:
                 index = _fix(mc, active, view, dims, dim, site, kind)
+                bounded = bounded and known_harmless(mc, active, given, size)
         else:
-            index = _fix(mc, active, view, dims, dim, site, kind)
+            index, bounded = _fix(mc, active, view, dims, dim, site, kind), False
         clean.append(index)
         address = _advance(address, index, view.strides[dim])
+    if bounded and active is not None and type(address) is Affine and _lies_inside(mc, view):
+        return address, None, tuple(clean)
     address, valid = _within(mc, address, view)
     return address, valid, tuple(clean)
+
+
+def bounded(mc: Machine, active: Active, view: View, dims: tuple[Value, ...]) -> bool:
+    """Whether linear indices stay within their dimensions for all threads of ``active``."""
+    for index, size in zip(dims, view.shape, strict=True):
+        if type(index) is int:
+            if not 0 <= index < size:
+                return False
+        elif type(index) is Affine:
+            low, high = index.bounds()
+            if (low < 0 or high >= size) and not known_harmless(mc, active, index, size):
+                return False
+        else:
+            return False
+    return True
+
+
+def own_part(mc: Machine, view: View, address: Address) -> bool:
+    """Whether all threads' addresses, of ``active`` or not, lie where the view's memory is."""
+    return _within(mc, address, view)[1] is None
+
+
+def known_harmless(mc: Machine, active: Active, index: Any, size: int) -> bool:
+    """Whether an index was found to stay within a dimension for all threads of ``active``."""
+    key = (id(active), index.base, index.coefs, size)
+    return key in mc.harmless and mc.harmless[key] is active
+
+
+def _lies_inside(mc: Machine, view: View) -> bool:
+    """Whether a view's own elements all lie within its buffer (for shared memory, the block's part)."""
+    start = view.base
+    if view.buffer.space == "shared":
+        number = mc.chunk.block_number
+        start = affine.subtract(
+            start, affine.scale(number, view.buffer.words) if type(number) is Affine else 0
+        )
+    if type(start) is not int or view.buffer.space == "local":
+        return False
+    low = high = start
+    for stride, size in zip(view.strides, view.shape, strict=True):
+        low += min(0, stride * (size - 1))
+        high += max(0, stride * (size - 1))
+    return low >= 0 and high < view.buffer.words
 
 
 def _advance(address: Any, index: Any, stride: int) -> Any:
@@ -99,7 +146,7 @@ def _fix(mc: Machine, active: Active, view: View, dims: list[Value], dim: int, s
     key: Any = None
     if type(index) is Affine:
         key = (id(active), index.base, index.coefs, size)
-        if mc.harmless.get(key) is active and key in mc.harmless:
+        if known_harmless(mc, active, index, size):
             return index
         values = index.array()
     else:

@@ -8,6 +8,7 @@ a strided view without forming an address for each thread.
 
 from __future__ import annotations
 
+from operator import add as plus
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ def add(a: Whole, b: Whole) -> Whole:
         return a + b if isinstance(b, int) else Affine(a + b.base, b.coefs, b.extents)
     if isinstance(b, int):
         return Affine(a.base + b, a.coefs, a.extents)
-    return _make(a.base + b.base, tuple(map(int.__add__, a.coefs, b.coefs)), a.extents)
+    return _make(a.base + b.base, tuple(map(plus, a.coefs, b.coefs)), a.extents)
 
 
 def scale(a: Affine, factor: int) -> Whole:

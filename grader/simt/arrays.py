@@ -11,6 +11,7 @@ import numpy as np
 from grader.simt import expressions
 from grader.simt.affine import Affine, scale
 from grader.simt.context import Context, Typed
+from grader.simt.elements import poison
 from grader.simt.geometry import Chunk
 from grader.simt.host import Path
 from grader.simt.local import LocalArray
@@ -18,7 +19,6 @@ from grader.simt.memory import Buffer, View
 from grader.simt.types import CODES, CONSTANT_ARRAY, Array, Scalar, Space, Text, Tuple
 from grader.simt.values import UNDEFINED
 
-POISON = {"f": np.nan, "d": np.nan, "e": np.nan, "F": np.nan, "D": np.nan, "?": True}
 LOCAL_LIMIT = 65_536
 DYNAMIC = -3
 
@@ -44,7 +44,7 @@ def shared(context: Context, node: ast.Call) -> Typed:
 
 
 def _buffer(chunk: Chunk, words: int, name: str, code: str, stamped: bool) -> Buffer:
-    data = np.full(chunk.blocks * words, POISON.get(code, 0x5A), code)
+    data = np.full(chunk.blocks * words, poison(np.dtype(code)), code)
     taint = np.full(data.size, UNDEFINED, np.uint8)
     buffer = Buffer(data, "shared", name, words, taint=taint, dirty=True)
     if stamped:

@@ -85,6 +85,7 @@ def _bind_tuple(context: Context, target: ast.Tuple | ast.List, value: Typed, so
 
 
 def _bind_element(context: Context, target: ast.Subscript, value: Typed) -> Run:
+    element = ast.dump(target)
     target = subscripts.fused(context, target)
     owner = expressions.expression(context, target.value)
     if isinstance(owner.kind, Tuple):
@@ -101,7 +102,8 @@ def _bind_element(context: Context, target: ast.Subscript, value: Typed) -> Run:
     if place.space == "global":
         context.kernel.stores.add(place.ident)
     place.site.is_store = True
-    if place.space == "shared" and context.guard is not None:
+    place.site.covered = context.guard is not None and element in context.covered
+    if place.space == "shared" and context.guard is not None and not place.site.covered:
         context.kernel.guarded_stores.add(place.site.array)
     run = arithmetic.convert(value, place.code)
     if value.kind.is_float and place.code in _INTEGERS:
@@ -151,6 +153,10 @@ def augmented(context: Context, node: ast.AugAssign) -> list[Step]:
     loaded = expressions.expression(context, _as_load(target))
     context.update = -1
     operand = expressions.expression(context, node.value)
+    kinds = (loaded.kind, operand.kind)
+    if isinstance(node.op, ast.Div) and all(isinstance(kind, Scalar) and kind.is_int for kind in kinds):
+        # numba types the result of this operator alone as whole, and cannot store the quotient in it.
+        context.fail(node, "in-place-division", name=ast.unparse(target))
     value = arithmetic.binary(context, node, node.op, loaded, operand)
     context.update = number
     run = bind(context, target, value, node)  # type: ignore[arg-type]

@@ -9,7 +9,8 @@ import numpy as np
 
 from grader.simt import expressions, whole_numbers
 from grader.simt.arguments import mapped
-from grader.simt.context import Context, Run, Typed, constant_typed
+from grader.simt.constants import constant_typed
+from grader.simt.context import Context, Run, Typed
 from grader.simt.cuda_names import misspelt
 from grader.simt.host_values import path_value
 from grader.simt.local import LocalArray
@@ -84,6 +85,8 @@ def _of_path(context: Context, node: ast.Attribute, path: str) -> Typed:
     near = misspelt(path, node.attr)
     if near is not None:
         context.fail(node, "unknown-attribute", name=node.attr, got=path, wanted=near)
+    if path == "numpy" and not hasattr(np, node.attr):
+        context.fail(node, "unknown-attribute", name=node.attr, got=path)
     if full == "numba.cuda.warpsize":
         return Typed(INT32, lambda fr, m: fr.mc.tally.warp)
     if full == "numba.cuda.laneid":

@@ -31,11 +31,15 @@ def branch(context: Context, node: ast.If) -> list[Step]:
     condition, site = test.run, context.site(node.test)
     start = dict(context.kinds)
     outer, context.guard = context.guard, node.test
+    covered = context.covered
+    if outer is None:
+        steady = context.steady and not context.is_device
+        context.covered = _covered(node) if steady else frozenset()
     body = statements.suite(context, node.body)
     after_body, context.kinds = context.kinds, dict(start)
     orelse = statements.suite(context, node.orelse) if node.orelse else None
     after_else = context.kinds
-    context.guard = outer
+    context.guard, context.covered = outer, covered
     if leaves(node.body):
         context.kinds = after_else
     elif leaves(node.orelse):
@@ -47,6 +51,34 @@ def branch(context: Context, node: ast.If) -> list[Step]:
         if moves:
             orelse = with_moves(orelse or straight([]), moves)
     return [Step(_branch(condition, site, body, orelse), control=True)]
+
+
+def _covered(node: ast.If) -> frozenset[str]:
+    """The elements that both sides store, whichever way a thread goes: no thread skips one of them."""
+    parts = list(ast.walk(node))
+    if any(
+        isinstance(part, ast.Break | ast.Continue | ast.Return | ast.Raise | ast.Assert) for part in parts
+    ):
+        return frozenset()
+    names = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return frozenset(ast.dump(one) for one in _stored(node).values() if not names & _names(one))
+
+
+def _stored(node: ast.If) -> dict[str, ast.expr]:
+    sides = []
+    for side in (node.body, node.orelse):
+        found: dict[str, ast.expr] = {}
+        for part in side:
+            if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Subscript):
+                found[ast.dump(part.targets[0])] = part.targets[0]
+            elif isinstance(part, ast.If):
+                found |= _stored(part)
+        sides.append(found)
+    return {key: sides[0][key] for key in sides[0] if key in sides[1]}
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _decided(context: Context, test: ast.expr) -> bool | None:

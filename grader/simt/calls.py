@@ -21,6 +21,7 @@ from grader.simt import (
     fences,
     half,
     mathematics,
+    ptx_calls,
     warps,
     whole_numbers,
 )
@@ -136,6 +137,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call], Typed]] = {
     **{f"numba.cuda.atomic.{name}": atomics.atomic for name in atomics.OPERATIONS},
     **{f"numba.cuda.{name}": cache_hints.load for name in cache_hints.LOADS},
     **{f"numba.cuda.{name}": cache_hints.store for name in cache_hints.STORES},
+    **ptx_calls.CALLS,
     "print": builtin_calls.printing,
 }
 _PLAIN: dict[str, Handler] = {

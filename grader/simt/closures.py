@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from grader.simt.context import Context, Typed, constant_typed
+from grader.simt.constants import constant_typed
+from grader.simt.context import Context, Typed
 from grader.simt.host import Function
 from grader.simt.types import Device
 

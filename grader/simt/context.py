@@ -9,23 +9,13 @@ from typing import Any, NamedTuple, NoReturn
 
 from grader.records import Fact, Finding, Span
 from grader.simt.evidence import Site
-from grader.simt.host import Function, HostError, Interpreter, Path, Unknown
+from grader.simt.host import Function, Interpreter, Path, Unknown
 from grader.simt.machine import Machine, Stop
 from grader.simt.mask import DEAD, Active
 from grader.simt.program import Program
 from grader.simt.types import (
-    BOOL,
-    CONSTANT_ARRAY,
-    FLOAT64,
-    NONE,
-    Array,
-    Device,
     Kind,
     Scalar,
-    Space,
-    Text,
-    Tuple,
-    literal,
     plain,
     unify,
 )
@@ -100,6 +90,8 @@ class Context:
 
     ``earlier`` holds the last type of every variable that the text has set so far, on this path or
     another; ``made`` what was built from a node, for a loop's body is compiled more than once.
+    ``steady`` says that all threads which have not returned run this statement together, ``covered``
+    which elements both sides of a condition store.
     """
 
     kernel: Kernel
@@ -111,6 +103,8 @@ class Context:
     aliases: dict[str, str] = field(default_factory=dict)
     exits: list[LoopExits] = field(default_factory=list)
     guard: ast.expr | None = None
+    covered: frozenset[str] = frozenset()
+    steady: bool = True
     update: int = -1
     is_device: bool = False
     returns: list[Kind] = field(default_factory=list)
@@ -191,63 +185,6 @@ _BUILTINS = (
     "isinstance slice all any map filter sorted reversed str object type set dict hash",
 )
 BUILTIN_NAMES = frozenset(name for words in _BUILTINS for name in words.split())
-
-
-def constant_typed(context: Context, node: ast.AST, value: Any) -> Typed:
-    """The compiled form of a host value: a number, a tuple, a module path or a device function."""
-    import numpy as np
-
-    if isinstance(value, bool):
-        return Typed(BOOL, lambda fr, m: value)
-    if isinstance(value, int):
-        return Typed(literal(value), lambda fr, m: value)
-    if isinstance(value, float):
-        return Typed(FLOAT64, lambda fr, m: value)
-    if isinstance(value, complex):
-        return Typed(Scalar("D"), lambda fr, m: np.complex128(value))
-    if isinstance(value, np.generic):
-        from grader.simt.access import scalar
-        from grader.simt.memory import code_of
-
-        code = code_of(value.dtype)
-        plain = scalar(value, code)
-        return Typed(Scalar(code), lambda fr, m: plain)
-    if isinstance(value, Path):
-        return Typed(Space(value.name), lambda fr, m: None)
-    if isinstance(value, Function):
-        context.kernel.devices.append(value)
-        return Typed(Device(len(context.kernel.devices) - 1, value.node.name), lambda fr, m: None)
-    if isinstance(value, str):
-        return Typed(Text(value), lambda fr, m: value)
-    if value is None:
-        return Typed(NONE, lambda fr, m: None)
-    if isinstance(value, tuple | list):
-        parts = [constant_typed(context, node, item) for item in value]
-        kinds = Tuple(tuple(part.kind for part in parts), isinstance(value, list))
-        runs = [part.run for part in parts]
-        return Typed(kinds, lambda fr, m: tuple([run(fr, m) for run in runs]))
-    if isinstance(value, np.ndarray):
-        if value.dtype.char not in "?bhilqBHILQefdFD":
-            context.unsupported(node, "array-of-records" if value.dtype.fields else f"array of {value.dtype}")
-        return _constant_array(context, node, value)
-    return context.unsupported(node, type(value).__name__)
-
-
-def _constant_array(context: Context, node: ast.AST, value: Any) -> Typed:
-    """A NumPy array of the module, which numba copies into the kernel as a constant."""
-    from grader.simt.memory import global_view
-
-    name = node.id if isinstance(node, ast.Name) else "table"
-    view = global_view(value, name, CONSTANT_ARRAY, {})
-    return Typed(Array(view.code, value.ndim, "global", CONSTANT_ARRAY), lambda fr, m: view)
-
-
-def host_constant(context: Context, node: ast.expr) -> Any:
-    """A compile-time value by the scalar interpreter; the stop says where it has none."""
-    try:
-        return context.interpreter().value(node)
-    except HostError as error:
-        context.unsupported(error.node or node, error.reason)
 
 
 def join_kinds(left: dict[str, Kind], right: dict[str, Kind]) -> dict[str, Kind]:

@@ -1,4 +1,4 @@
-"""The public names of ``numba.cuda`` (0.30), so that a misspelt one is told from one we do not follow."""
+"""The names that ``numba.cuda`` (0.30) knows, so that one it lacks is told from one we do not follow."""
 
 from __future__ import annotations
 
@@ -347,11 +347,31 @@ MODULE = frozenset(
 SUBMODULES = frozenset(
     {"bf16", "cg", "extending", "fp16", "fp8", "libdevice", "random", "simulator", "types"}
 )
+_MATH = (
+    "acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees e erf erfc exp exp2 expm1 "
+    "fabs floor fmod frexp gamma hypot inf isfinite isinf isnan ldexp lgamma log log10 log1p log2 modf "
+    "nan nextafter pi pow radians remainder sin sinh sqrt tan tanh tau trunc"
+)
 MEMBERS: dict[str, frozenset[str]] = {
     "numba.cuda": MODULE | SUBMODULES,
     "numba.cuda.shared": frozenset({"array"}),
     "numba.cuda.local": frozenset({"array"}),
     "numba.cuda.const": frozenset({"array_like"}),
+    # What kernels may take of ``math``; Python has more, and which depends on its version.
+    "math": frozenset(_MATH.split()),
+    "grader.gpu.ptx": frozenset(
+        [
+            "cp_async_16_bytes",
+            "cp_async_4_bytes",
+            "cp_async_commit",
+            "cp_async_wait",
+            "ldmatrix_x4",
+            "ldmatrix_x4_trans",
+            "load4",
+            "mma_bf16",
+            "store4",
+        ]
+    ),
 }
 
 

@@ -9,17 +9,26 @@ import numpy.typing as npt
 
 from grader.simt.affine import Affine
 from grader.simt.machine import Machine
-from grader.simt.memory import Address, inside, window
+from grader.simt.memory import Address, code_of, inside, window
 from grader.simt.values import cast_scalar
 
 Bools = npt.NDArray[np.bool_]
+POISON = {"f": np.nan, "d": np.nan, "e": np.nan, "F": np.nan, "D": np.nan, "?": True}
+
+
+def poison(dtype: np.dtype[Any]) -> Any:
+    """What a word holds that nobody wrote."""
+    return dtype.type(POISON.get(code_of(dtype), 0x5A))
 
 
 def gather(data: npt.NDArray[Any], address: Address, valid: Bools | None, code: str) -> Any:
     """The element of each thread; 0 for a thread whose address does not exist."""
     if isinstance(address, Affine):
         if valid is None:
-            return window(data, address)
+            if inside(address, data.size):
+                return window(data, address)
+            # The threads that take part stay inside; what the others get is of no account.
+            return data.take(address.array(), mode="clip")
         address = address.array()
     if isinstance(address, int):
         if valid is not None or not data.size:
@@ -45,7 +54,7 @@ def scalar(value: Any, code: str) -> Any:
 
 def put(mc: Machine, data: Any, address: Address, where: Bools | None, value: Any) -> None:
     """Write ``value`` at ``address`` for the threads of ``where``; of several on one word, one wins."""
-    if where is not None and not where.any():
+    if where is not None and not np.count_nonzero(where):
         return
     if isinstance(address, int):
         if isinstance(value, np.ndarray) and value.size == 1:
@@ -59,7 +68,9 @@ def put(mc: Machine, data: Any, address: Address, where: Bools | None, value: An
     if isinstance(address, Affine) and inside(address, data.size):
         extents = zip(address.coefs, mc.chunk.shape, strict=True)
         shape = tuple([extent if coef else 1 for coef, extent in extents])
-        wide = np.broadcast_shapes(shape, value.shape, () if where is None else where.shape)
+        wide = shape
+        if shape != mc.chunk.shape:
+            wide = np.broadcast_shapes(shape, value.shape, () if where is None else where.shape)
         np.copyto(
             window(data, address, wide), value, where=True if where is None else where, casting="unsafe"
         )

@@ -19,7 +19,8 @@ class Site:
 
     ``guard`` is the test of the nearest enclosing condition on an access, and ``update`` names the
     augmented assignment (by its own number) that both reads and writes here. ``literal_dims`` are
-    the dimensions indexed by a literal: ``shape[-1]`` is meant.
+    the dimensions indexed by a literal: ``shape[-1]`` is meant. ``covered`` says of a store that the other
+    side of its condition stores the same element.
     """
 
     ident: int
@@ -32,6 +33,7 @@ class Site:
     is_store: bool = False
     waits: bool = False
     literal_dims: tuple[int, ...] = ()
+    covered: bool = False
 
 
 @dataclass(slots=True)

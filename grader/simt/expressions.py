@@ -8,7 +8,8 @@ from typing import Any
 
 from grader.simt import arithmetic, assignments, attributes, calls, closures, logic, subscripts, types
 from grader.simt.arguments import parts_of
-from grader.simt.context import Context, Typed, constant_typed
+from grader.simt.constants import constant_typed
+from grader.simt.context import Context, Typed
 from grader.simt.types import Array, Clash, Device, Kind, Scalar, Space, Tuple
 from grader.simt.values import Tainted, cast
 from grader.simt.variables import read

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,13 @@ from grader.simt.affine import Affine, Extents, Whole, add, scale
 THREADS_PER_CHUNK = 65_536
 BYTES_PER_CHUNK = 64 << 20
 DIMS = ("x", "y", "z")
+
+
+class Box(NamedTuple):
+    """Some blocks of a grid: the first of them, and how many there are along x, y and z."""
+
+    start: Dim3
+    size: Dim3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +83,8 @@ class Geometry:
         block, lane = divmod(number, self.threads_per_block)
         return Thread(_coordinates(block, self.grid), _coordinates(lane, self.block))
 
-    def chunks(self, resident: bool = False, block_bytes: int = 0) -> Iterator[Chunk]:
-        """All blocks, in order, in chunks whose size depends on the launch alone.
+    def chunks(self, resident: bool = False, block_bytes: int = 0, box: Box | None = None) -> Iterator[Chunk]:
+        """All blocks, or those of a box, in order, in chunks whose size depends on the launch alone.
 
         ``resident`` keeps the whole grid in one chunk, as grid-wide synchronisation needs.
         ``block_bytes`` is the shared and local memory of one block, which a chunk holds for all
@@ -87,7 +95,7 @@ class Geometry:
             room = max(1, min(room, BYTES_PER_CHUNK // block_bytes))
         if resident:
             room = self.blocks
-        gx, gy, gz = self.grid
+        (left, top, front), (gx, gy, gz) = box or Box((0, 0, 0), self.grid)
         nx = min(gx, room)
         ny = min(gy, max(1, room // gx)) if nx == gx else 1
         nz = min(gz, max(1, room // (gx * gy))) if ny == gy and nx == gx else 1
@@ -95,7 +103,7 @@ class Geometry:
             for y in range(0, gy, ny):
                 for x in range(0, gx, nx):
                     size = (min(nx, gx - x), min(ny, gy - y), min(nz, gz - z))
-                    yield Chunk(self, (x, y, z), size)
+                    yield Chunk(self, (left + x, top + y, front + z), size)
 
 
 def _coordinates(number: int, extents: Dim3) -> Dim3:

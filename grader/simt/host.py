@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from grader.simt.host_arguments import bound
 from grader.simt.host_calls import jitted
-from grader.simt.host_comprehensions import Comprehender
 from grader.simt.host_discarded import cannot_follow, is_harmless
-from grader.simt.host_expressions import MAX_ITEMS
+from grader.simt.host_targets import Assigner
 from grader.simt.host_values import (
     JIT_PATHS,
     Budget,
@@ -46,7 +46,7 @@ class _Continue(Exception):
 
 
 @dataclass(slots=True)
-class Interpreter(Comprehender):
+class Interpreter(Assigner):
     """Evaluates expressions and runs statements over a chain of scopes, innermost first."""
 
     def call(
@@ -57,7 +57,7 @@ class Interpreter(Comprehender):
             raise HostError(node, "unsupported-call", function.node.name)
         if self.budget.depth >= MAX_DEPTH:
             raise HostError(node, "did-not-finish")
-        local = self._bind(node, function, arguments, keywords)
+        local = bound(node, function, arguments, keywords, Interpreter(function.scopes, self.budget).value)
         inner = Interpreter((local, *function.scopes), self.budget)
         self.budget.depth += 1
         try:
@@ -67,37 +67,6 @@ class Interpreter(Comprehender):
         finally:
             self.budget.depth -= 1
         return None
-
-    def _bind(
-        self, node: ast.AST, function: Function, arguments: list[Any], keywords: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        spec, name = function.node.args, function.node.name
-        names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
-        only = [arg.arg for arg in spec.kwonlyargs]
-        if len(arguments) > len(names) and not spec.vararg:
-            counts = f"takes {len(names)} positional arguments but {len(arguments)} were given"
-            raise HostError(node, "argument-count", f"TypeError: {name}() {counts}")
-        local = dict(zip(names, arguments, strict=False))
-        if spec.vararg:
-            local[spec.vararg.arg] = tuple(arguments[len(names) :])
-        extra: dict[str, Any] = {}
-        by_name = {arg.arg for arg in spec.args} | set(only)
-        for word, value in keywords.items():
-            if word in local or (word not in by_name and not spec.kwarg):
-                what = "multiple values for" if word in local else "an unexpected keyword"
-                raise HostError(node, "argument-count", f"TypeError: {name}() got {what} argument '{word}'")
-            (local if word in by_name else extra)[word] = value
-        if spec.kwarg:
-            local[spec.kwarg.arg] = extra
-        defaults = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
-        defaults |= {word: one for word, one in zip(only, spec.kw_defaults, strict=True) if one is not None}
-        for word in (*names, *only):
-            if word not in local:
-                if word not in defaults:
-                    text = f"TypeError: {name}() missing 1 required argument: '{word}'"
-                    raise HostError(node, "argument-count", text)
-                local[word] = Interpreter(function.scopes, self.budget).value(defaults[word])
-        return local
 
     def run(self, body: list[ast.stmt]) -> None:
         """Execute statements strictly: whatever cannot be followed raises :class:`HostError`."""
@@ -173,40 +142,6 @@ class Interpreter(Comprehender):
             if not (cannot_follow(error) and is_harmless(node, self.scopes)):
                 raise
 
-    def _augmented(self, node: ast.AugAssign) -> None:
-        target, value = node.target, self.value(node.value)
-        if isinstance(target, ast.Name):
-            old = self._name(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-        elif isinstance(target, ast.Subscript):
-            old = self._subscript(
-                ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
-            )
-        else:
-            raise HostError(node, "unsupported-construct", "assignment")
-        if isinstance(old, list) and isinstance(node.op, ast.Add):
-            added = self.walk(node, value)
-            if len(old) + len(added) > MAX_ITEMS:
-                raise HostError(node, "too-large")
-            old.extend(added)
-        else:
-            self.assign(target, self.operate(node, node.op, old, value))
-
-    def _delete(self, target: ast.expr) -> None:
-        if isinstance(target, ast.Name):
-            if target.id not in self.scopes[0]:
-                raise HostError(target, "unknown-name", f"NameError: name '{target.id}' is not defined")
-            del self.scopes[0][target.id]
-        elif isinstance(target, ast.Tuple | ast.List):
-            for part in target.elts:
-                self._delete(part)
-        elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
-            owner, index = self.value(target.value), self.value(target.slice)
-            if not isinstance(owner, list | dict):
-                raise HostError(target, "unsupported-construct", "del")
-            self._guarded(target, lambda: owner.__delitem__(index))
-        else:
-            raise HostError(target, "unsupported-construct", "del")
-
     def _try(self, node: ast.Try) -> None:
         try:
             self.run(node.body)
@@ -239,34 +174,6 @@ class Interpreter(Comprehender):
             except _Break:
                 return
         self.run(node.orelse)
-
-    def assign(self, target: ast.expr, value: Any) -> None:
-        """Bind a name of the innermost scope, the names of a tuple, or an element."""
-        if isinstance(target, ast.Name):
-            self.scopes[0][target.id] = value
-        elif isinstance(target, ast.Tuple | ast.List):
-            self._unpack(target, self.walk(target, value))
-        elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
-            owner, index = self.value(target.value), self.value(target.slice)
-            if not isinstance(owner, list | dict) or (isinstance(owner, dict) and len(owner) > MAX_ITEMS):
-                raise HostError(target, "unsupported-construct", "assignment")
-            self._guarded(target, lambda: owner.__setitem__(index, value))
-        else:
-            raise HostError(target, "unsupported-construct", "assignment")
-
-    def _unpack(self, target: ast.Tuple | ast.List, items: list[Any]) -> None:
-        parts = target.elts
-        starred = next((at for at, part in enumerate(parts) if isinstance(part, ast.Starred)), None)
-        few = len(items) < len(parts) - (starred is not None)
-        if few or (starred is None and len(items) > len(parts)):
-            wanted = len(parts) - (starred is not None)
-            text = f"ValueError: {len(items)} values to unpack into {wanted} names"
-            raise HostError(target, "unpack-count", text)
-        if starred is not None:
-            after = len(items) - (len(parts) - starred - 1)
-            items = [*items[:starred], items[starred:after], *items[after:]]
-        for part, item in zip(parts, items, strict=True):
-            self.assign(part.value if isinstance(part, ast.Starred) else part, item)
 
     def define(self, node: ast.FunctionDef) -> Function:
         """The function that a ``def`` makes, with its jit decorator recognised."""

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+
 from grader.simt.host_expressions import MAX_ITEMS, Evaluator
+from grader.simt.host_functions import ABOUT_TYPES, NUMPY, NUMPY_KEYWORDS, call_numpy
 from grader.simt.host_tables import BUILTINS, GROWING, ITERATORS, TABLES, WALKING, is_number, is_plain
 from grader.simt.host_values import JIT_PATHS, Function, HostError, JitOptions, Method, Once, Path
 
@@ -54,6 +57,11 @@ class Caller(Evaluator):
         if isinstance(function, Path):
             if function.name in TABLES:
                 return self._table(node, function.name, arguments, keywords)
+            if function.name in NUMPY:
+                return self._numpy(node, function.name, arguments, keywords)
+            if function.name in ABOUT_TYPES and len(arguments) == 1 and not keywords:
+                asked = _type_name(arguments[0])
+                return self._guarded(node, lambda: ABOUT_TYPES[function.name](asked))
             lazy = getattr(self, f"_apply_{function.name}", None)
             if lazy is not None and not keywords:
                 return self._guarded(node, lambda: lazy(node, *arguments))
@@ -91,7 +99,7 @@ class Caller(Evaluator):
             result = self._guarded(node, lambda: BUILTINS[name](*arguments, **keywords))
         except NotImplementedError:
             self._refuse(node)
-        return Once(list(result)) if name in ITERATORS else result
+        return Once(list(result)) if name in ITERATORS else self.bounded(node, result)
 
     def _by_key(self, node: ast.AST, name: str, arguments: list[Any], key: Any, reverse: bool) -> Any:
         items = self.walk(node, arguments[0]) if len(arguments) == 1 else arguments
@@ -137,8 +145,8 @@ class Caller(Evaluator):
             arguments = [self.walk(node, one) if not isinstance(one, dict) else one for one in arguments]
         if any(isinstance(one, Function | Path) for one in keywords.values()):
             self._refuse(node)
-        if name == "astype" and arguments and isinstance(arguments[0], Path):
-            arguments = [arguments[0].name.rsplit(".", 1)[-1], *arguments[1:]]
+        if name == "astype" and arguments:
+            arguments = [_type_name(arguments[0]), *arguments[1:]]
         length = len(owner) if isinstance(owner, dict | list | set) else 0
         added = sum(len(one) for one in arguments if isinstance(one, list | dict))
         if name in GROWING and length + added > MAX_ITEMS:
@@ -150,13 +158,22 @@ class Caller(Evaluator):
         result = self._guarded(node, lambda: getattr(owner, name)(*arguments, **keywords))
         return list(result) if isinstance(owner, dict) and name in ("items", "keys", "values") else result
 
+    def _numpy(self, node: ast.AST, path: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+        """A NumPy function of numbers and tables."""
+        if isinstance(keywords.get("dtype"), Path):
+            keywords = {**keywords, "dtype": _type_name(keywords["dtype"])}
+        values = [*arguments, *(value for word, value in keywords.items() if word != "dtype")]
+        known = all(is_plain(one) or one is None or isinstance(one, np.ndarray) for one in values)
+        if not known or not set(keywords) <= NUMPY_KEYWORDS:
+            self._refuse(node)
+        return self._guarded(node, lambda: call_numpy(path, arguments, keywords))
+
     def _table(self, node: ast.AST, path: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
         """A NumPy array made from plain values: a table that kernels read as a constant."""
         dtype = keywords.pop("dtype", None)
         if dtype is None and path in ("numpy.array", "numpy.asarray") and len(arguments) == 2:
             dtype = arguments.pop()
-        if isinstance(dtype, Path):
-            dtype = dtype.name.rsplit(".", 1)[1]
+        dtype = _type_name(dtype)
         if keywords or not all(is_plain(argument) for argument in arguments):
             raise HostError(node, "unsupported-call", path)
         make = TABLES[path]
@@ -172,10 +189,16 @@ class Caller(Evaluator):
         return array
 
 
+def _type_name(asked: Any) -> Any:
+    """The name of a type that is known by its path, ``float32`` of ``np.float32``."""
+    return asked.name.rsplit(".", 1)[-1] if isinstance(asked, Path) else asked
+
+
 def jitted(
     function: Function, path: str, keywords: Mapping[Any, Any], signature: ast.expr | None = None
 ) -> Function:
     """The function as a jit decorator at ``path`` leaves it."""
     flag = keywords.get("device", False)
     device = flag.value is True if isinstance(flag, ast.Constant) else flag is True
-    return Function(function.node, function.scopes, path, device or path != "numba.cuda.jit", signature)
+    device = device or path != "numba.cuda.jit"
+    return Function(function.node, function.scopes, path, device, signature, options=keywords)

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.simt.host_tables import BINARY, COMPARE, METHODS, UNARY, is_number, is_plain
+from grader.simt.host_functions import ARRAY_FACTS, TYPE_FACTS, TooLargeError
+from grader.simt.host_tables import BINARY, COMPARE, MAX_BITS, METHODS, UNARY, is_number, is_plain
 from grader.simt.host_values import Budget, Function, HostError, Method, Once, Path, Unknown, path_value
 
-MAX_BITS = 4096
 MAX_ITEMS = 100_000
 
 
@@ -92,8 +92,10 @@ class Evaluator:
         owner = self.value(node.value)
         if isinstance(owner, Path):
             return path_value(f"{owner.name}.{node.attr}")
-        if isinstance(owner, np.ndarray | np.generic) and node.attr in ("shape", "size", "ndim"):
+        if isinstance(owner, np.ndarray | np.generic) and node.attr in ARRAY_FACTS:
             return getattr(owner, node.attr)
+        if isinstance(owner, np.dtype | np.iinfo | np.finfo) and node.attr in TYPE_FACTS:
+            return self._guarded(node, lambda: getattr(owner, node.attr))
         if node.attr in METHODS.get(np.ndarray if isinstance(owner, np.generic) else type(owner), ()):
             return Method(owner, node.attr)
         plain = is_plain(owner) or owner is None or isinstance(owner, dict | set | range)
@@ -136,7 +138,10 @@ class Evaluator:
             # Repeated repetition multiplies: what counts is the length that comes of it.
             if isinstance(count, int) and count * len(items if not is_number(items) else ()) > MAX_ITEMS:
                 raise HostError(node, "too-large")
-        result = self._guarded(node, lambda: function(left, right))
+        return self.bounded(node, self._guarded(node, lambda: function(left, right)))
+
+    def bounded(self, node: ast.AST, result: Any) -> Any:
+        """The result, unless it is a number of more digits than any kernel has use for."""
         if isinstance(result, int) and result.bit_length() > MAX_BITS:
             raise HostError(node, "too-large")
         return result
@@ -153,6 +158,8 @@ class Evaluator:
     def _guarded(self, node: ast.AST, compute: Callable[[], Any]) -> Any:
         try:
             return compute()
+        except TooLargeError:
+            raise HostError(node, "too-large") from None
         except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as error:
             raise HostError(node, "host-error", f"{type(error).__name__}: {error}") from None
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.records import Span
@@ -43,8 +44,8 @@ class Function:
 
     ``jit`` holds the dotted path of the jit decorator and ``device`` whether it asks for a device
     function; a plain Python function has ``jit == ""``. ``signature`` is the decorator's first
-    argument, where it has one. ``captured`` names the variables of a kernel that a function inside
-    it uses.
+    argument, where it has one, and ``options`` its keywords: expressions, or values where they are
+    known. ``captured`` names the variables of a kernel that a function inside it uses.
     """
 
     node: ast.FunctionDef
@@ -53,6 +54,7 @@ class Function:
     device: bool = False
     signature: ast.expr | None = None
     captured: tuple[str, ...] = ()
+    options: Mapping[Any, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,4 +146,5 @@ _CONSTANTS = {
     "numpy.e": math.e,
     "numpy.inf": math.inf,
     "numpy.nan": math.nan,
+    "sys.maxsize": 2**63 - 1,
 }

@@ -16,7 +16,7 @@ from grader.simt.binding import bind, kind_of
 from grader.simt.context import UNSET, Frame
 from grader.simt.evidence import Entry
 from grader.simt.fences import handed_over
-from grader.simt.geometry import Geometry
+from grader.simt.geometry import Box, Geometry
 from grader.simt.kernel import Compiled, compile_kernel
 from grader.simt.limits import check_limits, check_shared, dim3
 from grader.simt.machine import Machine, Stop
@@ -41,6 +41,7 @@ class Run:
     one of the findings gives the reason. ``written`` maps the position of each array argument to
     a bool array of its shape: the elements that the kernel stored to. ``reached`` gives, for each
     such argument, the greatest index along each axis that any thread computed for a store.
+    ``iterations`` is how many times loops went round, for all threads together.
     """
 
     findings: tuple[Finding, ...]
@@ -49,6 +50,7 @@ class Run:
     written: dict[int, npt.NDArray[np.bool_]] = field(default_factory=dict)
     axes_reached: dict[int, tuple[int, ...]] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
+    iterations: int = 0
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -70,10 +72,13 @@ def launch(
     fuel: int | None = None,
     schedule: str = "lockstep",
     detect: bool = True,
+    counted: bool = True,
+    box: Box | None = None,
 ) -> Run:
     """Run ``kernel`` of a submission's text over a grid, and gather evidence and counters.
 
-    ``detect=False`` computes values alone, without evidence and counters.
+    ``detect=False`` computes values alone, without evidence and counters; ``counted=False`` leaves the
+    counters out, and the notes that come of them. With a ``box`` only those blocks of the grid run.
     ``schedule`` is "lockstep", or the name of an order (see :mod:`grader.simt.schedule`) in which
     warps run one by one between barriers: slow, for small launches, and values only.
     ``grid`` and ``block`` are an int or up to three, x first. ``args`` are NumPy arrays, which are
@@ -96,7 +101,9 @@ def launch(
         compiled = _compiled(program, function, (kernel, traced), args, constants or {})
     except Stop as stop:
         return Run((stop.finding,), Counters(), False)
-    setting = Setting(profile, shared_bytes, fuel or DEFAULT_FUEL, tuple(observers), schedule, detect)
+    setting = Setting(
+        profile, shared_bytes, fuel or DEFAULT_FUEL, tuple(observers), schedule, detect, counted, box
+    )
     return _execute(compiled, geometry, args, setting)
 
 
@@ -129,12 +136,14 @@ class Setting:
     observers: tuple[Observer, ...] = ()
     schedule: str = "lockstep"
     detect: bool = True
+    counted: bool = True
+    box: Box | None = None
 
 
 def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], setting: Setting) -> Run:
     kernel, profile = compiled.kernel, setting.profile
     splits = tuple(sorted(kernel.divisors))
-    tally = (Tally if setting.detect else Uncounted)(profile.warp_width)
+    tally = (Tally if setting.detect and setting.counted else Uncounted)(profile.warp_width)
     machine = Machine(Geometry(geometry.grid, geometry.block, splits), setting.fuel, tally)
     machine.detect = setting.detect
     machine.shared_bytes = setting.shared_bytes
@@ -160,7 +169,9 @@ def _execute(compiled: Compiled, geometry: Geometry, args: Sequence[Any], settin
             else:
                 local = kernel.local_bytes * geometry.threads_per_block
                 block_bytes = static + setting.shared_bytes + local
-                for chunk in machine.geometry.chunks(kernel.grid_sync, block_bytes):
+                # Blocks that wait for one another all have to be there.
+                box = None if kernel.grid_sync else setting.box
+                for chunk in machine.geometry.chunks(kernel.grid_sync, block_bytes, box):
                     machine.begin(chunk)
                     _interpret(compiled, machine, views)
                     machine.end()
@@ -214,8 +225,9 @@ def _by_warps(compiled: Compiled, machine: Machine, views: list[Any], setting: S
         warp.written = machine.written
         warp.shared_bytes = setting.shared_bytes
 
-    gx, gy, gz = geometry.grid
-    blocks = ((x, y, z) for z in range(gz) for y in range(gy) for x in range(gx))
+    (left, top, front), (gx, gy, gz) = setting.box or Box((0, 0, 0), geometry.grid)
+    places = ((x, y, z) for z in range(gz) for y in range(gy) for x in range(gx))
+    blocks = ((left + x, top + y, front + z) for x, y, z in places)
     for block in blocks:
         run_block(
             geometry, block, order, lambda warp: _interpret(compiled, warp, views), prepare, setting.fuel
@@ -257,7 +269,8 @@ def _result(compiled: Compiled, machine: Machine, views: list[Any], completed: b
     notes = (*compiled.kernel.notes.values(), *traffic_notes(machine.tally))
     found = (handed_over(finding, compiled.kernel) for finding in machine.ledger.findings())
     findings = (*found, *notes)
-    return Run(findings, machine.tally.counters, completed, written, reached)
+    iterations = machine.budget - machine.fuel
+    return Run(findings, machine.tally.counters, completed, written, reached, iterations=iterations)
 
 
 def _note_grid(

@@ -68,6 +68,15 @@ class LocalArray:
             return value
         return self._undefined(mc, m, word, site, value, defined)
 
+    def cell(self, m: Active, dims: list[Any]) -> Any:
+        """The value of an element that all threads of ``m`` have set; UNSET for any other."""
+        word = None if self.view is not None else self.flat(dims)
+        if word is None:
+            return UNSET
+        defined = self.defined[word]
+        known = defined is None or defined is m or (m is not None and m.within(defined))
+        return self.cells[word] if known else UNSET
+
     def _undefined(self, mc: Machine, m: Active, word: int, site: Site, value: Any, defined: Active) -> Any:
         taint = np.full((1,) * len(mc.chunk.shape), UNDEFINED, np.uint8)
         if defined is not None:

@@ -11,6 +11,8 @@ from grader.simt.affine import Affine
 from grader.simt.context import UNSET, Frame, Run
 from grader.simt.evidence import Site
 from grader.simt.mask import DEAD, Active, Dead, State, union, without
+from grader.simt.sweep import sweep
+from grader.simt.sweep_plan import Plan
 from grader.simt.values import Tainted, as_condition
 from grader.simt.variables import assign
 
@@ -18,15 +20,18 @@ from grader.simt.variables import assign
 class Loop:
     """A compiled ``for`` loop over a range."""
 
-    __slots__ = ("body", "exits", "name", "orelse", "site", "slot")
+    __slots__ = ("body", "exits", "name", "orelse", "plan", "site", "slot")
 
-    def __init__(self, name: str, slot: int, site: Site, body: Any, exits: bool, orelse: Any) -> None:
+    def __init__(
+        self, name: str, slot: int, site: Site, body: Any, exits: bool, orelse: Any, plan: Plan | None = None
+    ) -> None:
         self.name = name
         self.slot = slot
         self.site = site
         self.body = body
         self.exits = exits
         self.orelse = orelse
+        self.plan = plan
 
     def uniform(self, fr: Frame, m: Active, low: int, high: int, step: int) -> State:
         """All threads run the same iterations."""
@@ -41,7 +46,10 @@ class Loop:
             state = self._with_exits(fr, m, range(low, high, step), pair)
         else:
             before = fr.values[slot], fr.defined[slot]
-            for index in range(low, high, step):
+            indices = range(low, high, step)
+            if self.plan is not None:
+                indices = self._swept(fr, m, self.plan, indices)
+            for index in indices:
                 mc.spend(self.site)
                 pair[1] = index
                 fr.values[slot], fr.defined[slot] = index, m
@@ -54,6 +62,13 @@ class Loop:
         mc.loops.pop()
         mc.open.pop()
         return self._finish(fr, state)
+
+    def _swept(self, fr: Frame, m: Active, plan: Plan, indices: range) -> range:
+        """Take iterations together as long as that can be; gives those that are left."""
+        while indices and (done := sweep(fr, m, plan, self.slot, indices)):
+            fr.values[self.slot], fr.defined[self.slot] = indices[done - 1], m
+            indices = indices[done:]
+        return indices
 
     def _finish(self, fr: Frame, state: State) -> State:
         if self.orelse is not None and not self.exits and type(state) is not Dead:

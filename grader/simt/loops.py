@@ -13,7 +13,9 @@ from grader.simt.joins import convert_kinds, leaves, with_moves
 from grader.simt.loop_runs import Loop, run_while
 from grader.simt.mask import Active, State
 from grader.simt.steps import Step
+from grader.simt.sweep_build import plan_of
 from grader.simt.types import INT32, INT64, Kind, Scalar, Tuple
+from grader.simt.uniform import is_uniform_everywhere
 
 MAX_PASSES = 6
 
@@ -86,13 +88,15 @@ def for_loop(context: Context, node: ast.For) -> list[Any]:
         context.kinds[name] = context.earlier[name] = kind
         return context.slot(name, kind)
 
-    outer, context.guard = context.guard, context.guard
+    steady, exits = context.steady, _exits(node.body)
+    context.steady = steady and not exits and is_uniform_everywhere(context, node.iter)
     slot, body, head = _settle(context, prepare, node.body)
+    context.steady = steady
+    plan = None if exits else plan_of(context, node, name, head)
     moves_in = convert_kinds(context, start, head)
     _after(context, head, start)
-    context.guard = outer
     orelse = statements.suite(context, node.orelse) if node.orelse else None
-    loop = Loop(name, slot, site, body, _exits(node.body), orelse)
+    loop = Loop(name, slot, site, body, exits, orelse, plan)
     runs = tuple(bounds)
 
     def execute(fr: Frame, m: Active) -> State:
@@ -145,9 +149,10 @@ def while_loop(context: Context, node: ast.While) -> list[Any]:
         context.guard, holder[1:] = node.test, [context.guard]
         return holder[0]
 
-    outer = context.guard
+    outer, steady = context.guard, context.steady
+    context.steady = False
     test, body, head = _settle(context, prepare, node.body)
-    context.guard = outer
+    context.guard, context.steady = outer, steady
     moves_in = convert_kinds(context, start, head)
     _after(context, head, start)
     orelse = statements.suite(context, node.orelse) if node.orelse else None

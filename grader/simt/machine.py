@@ -70,9 +70,12 @@ class Machine:
         self.exits: list[tuple[Site, Any]] = []
         self.harmless: dict[Any, Any] = {}
         self.located: dict[Any, Any] = {}
+        self.swept: dict[Any, Any] = {}
         self.same_masks: dict[tuple[int, int], bool] = {}
         self.kept_masks: list[Any] = []
         self.noted_exits: set[Any] = set()
+        self.flattened: dict[int, View] = {}
+        self.copies: Any = None
         self.tally.begin(chunk)
         for log in self.logs:
             log.clear()

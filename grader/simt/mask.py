@@ -8,6 +8,7 @@ made it, for the message about a barrier that only a part of a block reaches.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Final
 
 import numpy as np
@@ -19,13 +20,21 @@ Bools = npt.NDArray[np.bool_]
 class Mask:
     """A set of threads: a bool array broadcastable to the chunk's shape, neither empty nor full."""
 
-    __slots__ = ("_narrowed", "array", "origin", "parent")
+    __slots__ = ("_digest", "_narrowed", "array", "origin", "parent")
 
     def __init__(self, array: Bools, parent: Mask | None) -> None:
         self.array = array
         self.parent = parent
         self.origin: Any = None
         self._narrowed: dict[int, tuple[Any, Active, Active]] = {}
+        self._digest: bytes | None = None
+
+    def digest(self) -> bytes:
+        """A short name for the set of threads, which is the same for equal arrays."""
+        if self._digest is None:
+            named = repr(self.array.shape).encode() + self.array.tobytes()
+            self._digest = hashlib.blake2b(named, digest_size=16).digest()
+        return self._digest
 
     def within(self, other: Active) -> bool:
         """Whether this mask is known, by how it was made, to be a subset of ``other``."""
@@ -75,16 +84,17 @@ class Narrowing:
 
 def _split(active: Active, condition: Bools) -> tuple[State, State]:
     if active is None:
-        if not condition.any():
+        held = np.count_nonzero(condition)
+        if not held:
             return DEAD, None
-        if condition.all():
+        if held == condition.size:
             return None, DEAD
         return Mask(condition, None), Mask(~condition, None)
     yes = active.array & condition
-    if not yes.any():
+    if not np.count_nonzero(yes):
         return DEAD, active
     no = active.array & ~condition
-    if not no.any():
+    if not np.count_nonzero(no):
         return active, DEAD
     return Mask(yes, active), Mask(no, active)
 

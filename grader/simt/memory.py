@@ -47,6 +47,8 @@ class View:
     strides: tuple[int, ...]
     name: str
     code: str
+    #: The array that this view flattens, whose indices its words are told by.
+    whole: View | None = None
 
     @property
     def size(self) -> int:
@@ -59,6 +61,8 @@ class View:
         For other layouts the dimensions are taken from the greatest stride down, which gives the
         element of a permuted array too.
         """
+        if self.whole is not None:
+            return self.whole.index_of(word)
         index = [0] * len(self.shape)
         for dim in sorted(range(len(self.shape)), key=lambda d: -abs(self.strides[d])):
             stride = self.strides[dim]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from grader.simt.nesting import children_of
+
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 SCOPES = (*FUNCTIONS, ast.ClassDef)
+JUMPS = (ast.Break, ast.Continue)
 MESSAGES: dict[type[ast.AST], str] = {
     ast.Break: "'break' outside loop",
     ast.Continue: "'continue' not properly in loop",
@@ -22,17 +25,16 @@ def find_misplaced(tree: ast.Module) -> tuple[ast.AST, str] | None:
     waiting: list[tuple[ast.AST, bool, bool]] = [(tree, False, False)]
     while waiting:
         node, in_function, in_loop = waiting.pop()
-        if isinstance(node, ast.Break | ast.Continue) and not in_loop:
-            return node, MESSAGES[type(node)]
-        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) and not in_function:
-            return node, MESSAGES[type(node)]
-        if isinstance(node, SCOPES):
-            in_function, in_loop = isinstance(node, FUNCTIONS), False
-        after = {id(child) for child in getattr(node, "orelse", ())} if isinstance(node, LOOPS) else set()
-        inside = in_loop or isinstance(node, LOOPS)
+        kind = type(node)
+        if kind in MESSAGES and not (in_loop if kind in JUMPS else in_function):
+            return node, MESSAGES[kind]
+        if kind in SCOPES:
+            in_function, in_loop = kind in FUNCTIONS, False
+        loop = kind in LOOPS
+        after = {id(child) for child in node.orelse} if loop else ()  # type: ignore[attr-defined]
         children = [
-            (child, in_function, in_loop if id(child) in after else inside)
-            for child in ast.iter_child_nodes(node)
+            (child, in_function, (in_loop or loop) if id(child) not in after else in_loop)
+            for child in children_of(node)
         ]
         waiting += reversed(children)
     return None

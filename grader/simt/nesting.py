@@ -12,6 +12,18 @@ MAX_NESTING = 200
 _SKIPPED = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
 
+def children_of(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below a node, those left out that only say whether a name is read or set."""
+    children: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            children += [item for item in value if isinstance(item, ast.AST)]
+        elif name != "ctx" and isinstance(value, ast.AST):
+            children.append(value)
+    return children
+
+
 def too_deep(tree: ast.Module) -> ast.stmt | None:
     """The statement around the first node that lies too deep; None where all can be read."""
     level: list[tuple[ast.AST, ast.stmt]] = [(node, node) for node in tree.body]
@@ -19,7 +31,7 @@ def too_deep(tree: ast.Module) -> ast.stmt | None:
         level = [
             (child, child if isinstance(child, ast.stmt) else place)
             for node, place in level
-            for child in ast.iter_child_nodes(node)
+            for child in children_of(node)
         ]
         if not level:
             return None

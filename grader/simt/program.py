@@ -10,9 +10,10 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from grader.records import Fact, Finding, Span
-from grader.simt.host import Budget, Function, HostError, Interpreter, Path, Unknown, bind_import, span_of
+from grader.simt.host import Budget, Function, HostError, Interpreter, Path, Unknown, span_of
 from grader.simt.host_discarded import cannot_follow
 from grader.simt.misplaced import find_misplaced
+from grader.simt.module_scope import module_scope
 from grader.simt.nesting import deepest_line, too_deep
 
 
@@ -28,6 +29,7 @@ class Program:
     tree: ast.Module
     findings: tuple[Finding, ...] = ()
     compiled: dict[Any, Any] = field(default_factory=dict, repr=False)
+    found: dict[str, Function | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -37,7 +39,7 @@ class Program:
     @cached_property
     def scope(self) -> dict[str, Any]:
         """What every module-level name holds, as far as plain scalar code tells."""
-        return _module_scope(self.tree)
+        return module_scope(self.tree)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -109,6 +111,14 @@ class Program:
         A definition on a branch that cannot be decided counts as taken. A name that is deleted, or
         that holds anything else, holds no function.
         """
+        if name not in self.found:
+            self.found[name] = self._function(name)
+        found = self.found[name]
+        if found is not None and constants:
+            return replace(found, scopes=(dict(constants), *found.scopes))
+        return found
+
+    def _function(self, name: str) -> Function | None:
         found = self.scope.get(name)
         node: ast.AST | None = None
         if isinstance(found, Unknown):
@@ -117,8 +127,6 @@ class Program:
             node = _nested(self.tree, name)
         if isinstance(node, ast.FunctionDef):
             found = Interpreter((dict(self.scope), self.scope)).define(node)
-        if isinstance(found, Function) and constants:
-            return replace(found, scopes=(dict(constants), *found.scopes))
         return found if isinstance(found, Function) else None
 
     def binding(self, name: str) -> ast.stmt | None:
@@ -193,52 +201,6 @@ def parse(source: str | Program) -> Program:
 def _broken(text: str, span: Span, message: str) -> Program:
     finding = Finding("syntax-error", "error", primary=span, facts={"message": message})
     return Program(text, ast.Module([], []), (finding,))
-
-
-def _module_scope(tree: ast.Module) -> dict[str, Any]:
-    scope: dict[str, Any] = {"__name__": "submission"}
-    _follow(tree.body, Interpreter((scope,)))
-    return scope
-
-
-def _follow(body: list[ast.stmt], interpreter: Interpreter) -> None:
-    """Execute module-level statements leniently: what cannot be followed leaves its names unknown."""
-    scope = interpreter.scopes[0]
-    for node in body:
-        try:
-            match node:
-                case ast.Import() | ast.ImportFrom():
-                    bind_import(node, scope)
-                case ast.Try():
-                    _follow([*node.body, *node.orelse, *node.finalbody], interpreter)
-                case ast.If():
-                    _follow_if(node, interpreter)
-                case ast.Expr() | ast.Pass() | ast.Assert():
-                    pass
-                case ast.With():
-                    _forget(node, scope, "unsupported-construct")
-                case _:
-                    interpreter.budget = Budget()
-                    interpreter.run([node])
-        except HostError as error:
-            _forget(node, scope, error.reason)
-
-
-def _follow_if(node: ast.If, interpreter: Interpreter) -> None:
-    try:
-        taken = node.body if interpreter.value(node.test) else node.orelse
-    except HostError:
-        _forget(node, interpreter.scopes[0], "unknown-branch")
-        return
-    _follow(taken, interpreter)
-
-
-def _forget(node: ast.stmt, scope: dict[str, Any], reason: str) -> None:
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store | ast.Del):
-            scope[part.id] = Unknown(part, reason)
-        elif isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            scope[part.name] = Unknown(part, reason)
 
 
 def _last_assignment(tree: ast.Module, name: str) -> ast.expr | None:

@@ -8,7 +8,7 @@ greatest thread of each word, so that its memory is bounded however long an inte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from grader.simt.evidence import Site
 from grader.simt.geometry import Chunk
 from grader.simt.mask import Active
 from grader.simt.memory import Address, Buffer, View
+from grader.simt.race_sweep import Sweep
 
 READ: Final = 0
 WRITE: Final = 1
@@ -34,7 +35,7 @@ class Access:
     """One logged access: by which threads, to which words, at which values of the loops.
 
     ``number`` finds its statement among the log's. ``gridded`` says that the shadow between
-    blocks has it already.
+    blocks has it already, ``bounded`` that each of its threads' indices is known to be in range.
     """
 
     order: int
@@ -49,6 +50,7 @@ class Access:
     value: Any
     number: int = 0
     gridded: bool = False
+    bounded: bool = False
 
     def active(self) -> npt.NDArray[np.bool_] | None:
         """The threads that really touched memory; None for all of them."""
@@ -70,22 +72,27 @@ class Log:
     """
 
     __slots__ = (
-        "accesses",
         "buffer",
         "detailed",
         "folded",
         "held",
         "keys",
+        "known",
         "numbers",
         "order",
+        "raw",
+        "reads",
         "settled",
         "sites",
+        "swept",
         "writes",
     )
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
         self.detailed: dict[Any, int] = {}
+        #: Intervals whose conflicts are reported, by their form: signature, and words by ledger key.
+        self.known: dict[Any, tuple[Any, dict[Any, int]]] = {}
         self.sites: list[tuple[Site, View]] = []
         self.numbers: dict[int, int] = {}
         self.order = 0
@@ -93,7 +100,9 @@ class Log:
 
     def clear(self) -> None:
         """Forget the interval."""
-        self.accesses: list[Access] = []
+        self.raw: list[Access | Sweep] = []
+        self.swept: set[Any] = set()
+        self.reads = 0
         self.settled: list[Access] = []
         self.folded: Any = None
         self.keys: set[Any] = set()
@@ -111,6 +120,7 @@ class Log:
         valid: Any,
         loops: Sequence[Sequence[Any]],
         value: Any,
+        bounded: bool = False,
     ) -> bool:
         """Log one access; the same read again within the interval adds nothing.
 
@@ -118,8 +128,7 @@ class Log:
         """
         self.order += 1
         if kind == READ:
-            where = (address.base, address.coefs) if type(address) is Affine else _identity(address)
-            key = (site.ident, where, id(mask))
+            key = _read_key(site, address, mask)
             if key in self.keys and valid is None:
                 return False
             self.keys.add(key)
@@ -129,10 +138,53 @@ class Log:
                 value = value.copy()
         frozen = tuple([(name, at) for name, at in loops])
         number = self._number(site, view)
-        access = Access(self.order, kind, site, view, address, dims, mask, valid, frozen, value, number)
-        self.accesses.append(access)
+        parts = (self.order, kind, site, view, address, dims, mask, valid, frozen, value, number)
+        access = Access(*parts, bounded=bounded)
+        self.raw.append(access)
         self.held += access.nbytes()
-        return self.held > FOLD_BYTES or len(self.accesses) > FOLD_ACCESSES
+        return self.held > FOLD_BYTES or len(self.raw) + self.reads > FOLD_ACCESSES
+
+    def sweep(self, sweep: Sweep) -> bool:
+        """Log a read in all iterations of a loop, as :meth:`add` would have one by one."""
+        address = sweep.address
+        key = (sweep.site.ident, address.base, address.coefs, sweep.steps, sweep.count, id(sweep.mask))
+        if key in self.swept:
+            return False
+        self.swept.add(key)
+        sweep.number = self._number(sweep.site, sweep.view)
+        self.raw.append(sweep)
+        self.reads += sweep.count
+        return len(self.raw) + self.reads > FOLD_ACCESSES
+
+    def separate(self) -> list[Access | Sweep]:
+        """The interval's accesses, a swept loop's as one where no other read says the same again."""
+        sites = [one.site.ident for one in self.raw if isinstance(one, Sweep) or one.kind == READ]
+        swept = {one.site.ident for one in self.raw if isinstance(one, Sweep)}
+        alone = all(sites.count(ident) == 1 for ident in swept)
+        return list(self.raw) if alone else list(self.accesses)
+
+    @property
+    def accesses(self) -> list[Access]:
+        """The interval's accesses, each iteration of a swept loop for itself."""
+        if self.swept:
+            self.accesses = list(self._each())
+        return self.raw  # type: ignore[return-value]
+
+    @accesses.setter
+    def accesses(self, accesses: list[Access]) -> None:
+        self.raw, self.swept, self.reads = list(accesses), set(), 0
+
+    def _each(self) -> Iterator[Access]:
+        """All accesses in turn, without the reads that an earlier one says already."""
+        seen: set[Any] = set()
+        for one in self.raw:
+            for access in _separate(one) if isinstance(one, Sweep) else (one,):
+                if access.kind == READ:
+                    key = _read_key(access.site, access.address, access.mask)
+                    if key in seen and access.valid is None:
+                        continue
+                    seen.add(key)
+                yield access
 
     def _number(self, site: Site, view: View) -> int:
         number = self.numbers.get(site.ident)
@@ -169,9 +221,23 @@ def limited(access: Access, threads: npt.NDArray[np.bool_], chunk: Chunk) -> Acc
         return None
     fields = (access.order, access.kind, access.site, access.view, access.address, access.dims)
     mask = Mask(np.broadcast_to(still, chunk.shape), None)
-    rest = (access.valid, access.loops, access.value, access.number, access.gridded)
+    rest = (access.valid, access.loops, access.value, access.number, access.gridded, access.bounded)
     return Access(*fields, mask, *rest)
 
 
-def _identity(address: Address) -> Any:
-    return address if type(address) is int else id(address)
+def _read_key(site: Site, address: Address, mask: Active) -> tuple[Any, ...]:
+    where: Any = address if type(address) is int else id(address)
+    if type(address) is Affine:
+        where = (address.base, address.coefs)
+    return (site.ident, where, id(mask))
+
+
+def first_of(sweep: Sweep) -> Access:
+    """The read of a swept loop's first iteration."""
+    return next(_separate(sweep))
+
+
+def _separate(sweep: Sweep) -> Iterator[Access]:
+    for order, address, dims, loops in sweep.each():
+        parts = (order, READ, sweep.site, sweep.view, address, dims, sweep.mask, None, loops, None)
+        yield Access(*parts, sweep.number)

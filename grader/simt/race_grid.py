@@ -13,12 +13,14 @@ from grader.simt.evidence import Entry, Ledger, Site, resolve
 from grader.simt.geometry import Chunk, Geometry
 from grader.simt.memory import Buffer, View
 from grader.simt.race import ATOMIC, READ, WRITE, Access
+from grader.simt.race_forms import apart, one_word_each
 from grader.simt.race_report import Hit, enter, same_values, slot_index
 from grader.simt.race_words import STATEMENT_BITS, Owners, Scope, Words, conflicts, expand_all
 
 MAX_HISTORY = 1_000
 HISTORY_BYTES = 8 << 20
 MAX_WORDS = 24
+MAX_WAITING = 64
 STATEMENT_MASK = (1 << STATEMENT_BITS) - 1
 
 
@@ -27,6 +29,8 @@ class GridShadow:
 
     Threads are numbered over the launch, so that the blocks of the least and the greatest tell
     whether two blocks met. ``history`` keeps some of the accesses, for the values of their loops.
+    ``waiting`` are stores that plainly go to a word of its own for each thread; they are entered
+    when others come.
     """
 
     def __init__(self, buffer: Buffer) -> None:
@@ -41,6 +45,7 @@ class GridShadow:
         self.held = 0
         self.sites: dict[int, tuple[Site, View]] = {}
         self.geometry: Geometry | None = None
+        self.waiting: list[tuple[Access, Chunk]] = []
 
     def update(self, accesses: list[Access], chunk: Chunk) -> None:
         """Enter accesses, each once, whatever barriers its blocks go through later."""
@@ -48,8 +53,29 @@ class GridShadow:
             return
         self.geometry = chunk.geometry
         fresh = [access for access in accesses if not access.gridded]
+        if not fresh:
+            return
         for access in fresh:
             access.gridded = True
+        if self._alone(fresh, chunk):
+            self.waiting.append((fresh[0], chunk))
+            return
+        waiting, self.waiting = self.waiting, []
+        for access, earlier in waiting:
+            self._take([access], earlier)
+        self._take(fresh, chunk)
+
+    def _alone(self, fresh: list[Access], chunk: Chunk) -> bool:
+        """Whether the linear forms of a store, and of those before, show that no two threads share a word."""
+        first = fresh[0]
+        if len(fresh) > 1 or self.owners or first.kind != WRITE or not isinstance(first.address, Affine):
+            return False
+        if len(self.waiting) >= MAX_WAITING or not one_word_each(first, chunk, whole=True):
+            return False
+        return all(apart(first, access) for access, _ in self.waiting)
+
+    def _take(self, fresh: list[Access], chunk: Chunk) -> None:
+        for access in fresh:
             self.sites[access.number] = (access.site, access.view)
             if len(self.history) < MAX_HISTORY and self.held < HISTORY_BYTES:
                 self.history.append((replace(access, value=None), chunk))
@@ -77,6 +103,10 @@ class GridShadow:
         """Places of the words that two blocks conflict on (int64, in order)."""
         if WRITE not in self.owners and ATOMIC not in self.owners:
             return np.zeros(0, np.int64)
+        if len(self.owners) == 1 and WRITE in self.owners:
+            alone = self.owners[WRITE]
+            if not (alone.least < alone.greatest).any():
+                return np.zeros(0, np.int64)
         none = Owners.nobody(max(1, self.buffer.words))
         reads, writes, atomics = (
             self.owners.get(kind, none).by(self._size) for kind in (READ, WRITE, ATOMIC)

@@ -14,10 +14,13 @@ from grader.simt.evidence import Entry, Ledger, Site, resolve
 from grader.simt.geometry import Chunk
 from grader.simt.memory import View
 from grader.simt.race import ATOMIC, READ, WRITE, Log
+from grader.simt.race_sweep import Sweep
 from grader.simt.race_words import STATEMENT_BITS, Words, stride_of
 
 MAX_WORDS = 40
 STATEMENT_MASK = (1 << STATEMENT_BITS) - 1
+ROUND_BITS = 32
+ROUND_MASK = (1 << ROUND_BITS) - 1
 
 
 @dataclass(eq=False, slots=True)
@@ -49,10 +52,13 @@ class Hit:
     bits: tuple[int, int] | None
 
 
-def report(found: Found, log: Log, chunk: Chunk, ledger: Ledger) -> None:
-    """Enter the pairs of statements that conflict in one interval of one buffer."""
+def report(found: Found, log: Log, chunk: Chunk, ledger: Ledger) -> dict[Any, int]:
+    """Enter the pairs of statements that conflict in one interval of one buffer.
+
+    Gives the keys under which they stand in the ledger, and how many words conflict.
+    """
     table = _Table(found)
-    counted: set[Any] = set()
+    counted: dict[Any, int] = {}
     for place in table.samples():
         block, word = divmod(int(found.names[place]) // found.per_word, stride_of(log.buffer))
         hits = table.hits(place)
@@ -67,7 +73,8 @@ def report(found: Found, log: Log, chunk: Chunk, ledger: Ledger) -> None:
                 entry.counts = {"words": words, "threads": table.writers}
                 key = (entry.name, pair.sites[0].ident, pair.sites[1].ident)
                 enter(ledger, key, entry, words=0 if key in counted else words)
-                counted.add(key)
+                counted.setdefault(key, words)
+    return counted
 
 
 def enter(ledger: Ledger, key: tuple[Any, ...], entry: Entry, **more: int) -> None:
@@ -93,7 +100,13 @@ class _Table:
         self.low = np.concatenate([part.low for part in parts])
         self.high = np.concatenate([part.high for part in parts])
         self.kind = np.repeat([part.kind for part in parts], [part.keys.size for part in parts])
-        self.part = np.repeat(np.arange(len(parts)), [part.keys.size for part in parts])
+        #: The access of each touch: its part, and within that the iteration of a swept loop.
+        self.part = np.concatenate(
+            [
+                np.full(part.keys.size, number << ROUND_BITS) + (0 if part.rounds is None else part.rounds)
+                for number, part in enumerate(parts)
+            ]
+        )
         zero = [np.zeros(part.keys.size, np.int64) for part in parts]
         self.least = np.concatenate([p.bits[0] if p.bits else z for p, z in zip(parts, zero, strict=True)])
         self.most = np.concatenate([p.bits[1] if p.bits else z for p, z in zip(parts, zero, strict=True)])
@@ -141,9 +154,15 @@ class _Table:
         return sorted(hits, key=lambda hit: (hit.order, hit.number))
 
     def _hit(self, kind: int, rows: Any, part: int, bits: tuple[int, int] | None) -> Hit:
-        access = self.found.parts[part].access
+        access = self.found.parts[part >> ROUND_BITS].access
         low, high = int(self.low[rows].min()), int(self.high[rows].max())
-        order, loops = (-1, ()) if access is None else (access.order, access.loops)
+        order = -1
+        loops: tuple[tuple[str, Any], ...] = ()
+        if isinstance(access, Sweep):
+            number = part & ROUND_MASK
+            order, loops = access.order_of(number), access.loops_of(number)
+        elif access is not None:
+            order, loops = access.order, access.loops
         threads = (low >> STATEMENT_BITS, high >> STATEMENT_BITS)
         return Hit(kind, low & STATEMENT_MASK, order, *threads, loops, bits)
 

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from grader.simt.affine import Affine, Whole
 from grader.simt.geometry import Chunk
 from grader.simt.memory import Buffer
-from grader.simt.race import ATOMIC, READ, WRITE, Access
+from grader.simt.race import ATOMIC, READ, WRITE, Access, first_of
+from grader.simt.race_sweep import Sweep
 from grader.simt.values import Tainted, strip
 
 STATEMENT_BITS: Final = 16
@@ -32,7 +33,8 @@ class Words:
     """Flat arrays over the words that accesses of one kind touched, a word perhaps several times.
 
     ``low`` and ``high`` are codes; ``bits`` are the written values' bit patterns, or (least,
-    greatest) pairs of them. ``access`` is None for several accesses at once.
+    greatest) pairs of them. ``access`` is None for several accesses at once; ``rounds`` are the
+    iterations of a swept loop's read.
     """
 
     kind: int
@@ -40,12 +42,16 @@ class Words:
     low: Ints
     high: Ints
     bits: tuple[Ints, Ints] | None = None
-    access: Access | None = None
+    access: Access | Sweep | None = None
+    rounds: Ints | None = None
 
     def chosen(self, where: Any) -> Words:
         """The touches at some places (a bool array or positions)."""
         bits = None if self.bits is None else (self.bits[0][where], self.bits[1][where])
-        return Words(self.kind, self.keys[where], self.low[where], self.high[where], bits, self.access)
+        rounds = None if self.rounds is None else self.rounds[where]
+        return Words(
+            self.kind, self.keys[where], self.low[where], self.high[where], bits, self.access, rounds
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,16 @@ def expand(access: Access, scope: Scope, by_thread: bool = False) -> Words:
         bits = None if bits is None else bits[chosen]
     high = low + (beyond << STATEMENT_BITS) if beyond else low
     return Words(access.kind, keys, low, high, None if bits is None else (bits, bits), access)
+
+
+def expand_sweep(sweep: Sweep, scope: Scope) -> Words:
+    """The words of a swept loop's read, iteration after iteration."""
+    first = expand(first_of(sweep), scope)
+    size, count = first.keys.size, sweep.count
+    steps = sweep.step * np.arange(count, dtype=np.int64)
+    keys: Ints = (steps[:, None] + first.keys).ravel()
+    rounds: Ints = np.repeat(np.arange(count, dtype=np.int64), size)
+    return Words(READ, keys, np.tile(first.low, count), np.tile(first.high, count), None, sweep, rounds)
 
 
 def _full_rank(array: npt.NDArray[Any], chunk: Chunk) -> npt.NDArray[Any]:

@@ -75,6 +75,33 @@ def returned(function: Function) -> Kind | None:
     return _type(function, node.func) if isinstance(node, ast.Call) else None
 
 
+def declared_types(function: Function) -> dict[str, Any] | None:
+    """The signature as plain data, {"parameters": [type], "returns": type or None}.
+
+    A type is {"dtype": name}, with "ndim" and "layout" ("C", "F" or "A") for an array. None where
+    there is no signature, or where it names a type that is not known to us.
+    """
+    kinds, node = parameters(function), _node(function)
+    if kinds is None or node is None:
+        return None
+    nodes = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
+    types = [_described(kind, part) for kind, part in zip(kinds, nodes, strict=True)]
+    given = returned(function)
+    returns = {"dtype": given.name} if isinstance(given, Scalar) else None
+    return None if None in types else {"parameters": types, "returns": returns}
+
+
+def _described(kind: Kind | None, node: ast.expr) -> dict[str, Any] | None:
+    if isinstance(kind, Scalar):
+        return {"dtype": kind.name}
+    if not isinstance(kind, Array) or not isinstance(node, ast.Subscript):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    tight = [isinstance(part, ast.Slice) and part.step is not None for part in parts]
+    layout = "C" if tight[-1] else "F" if tight[0] else "A"
+    return {"dtype": Scalar(kind.code).name, "ndim": kind.ndim, "layout": layout}
+
+
 def _node(function: Function) -> ast.expr | None:
     """The signature as an expression, out of its string or its list of one."""
     node = function.signature

@@ -137,7 +137,7 @@ def _index_parts(context: Context, node: ast.expr, truncate: bool) -> list[Typed
     parts: list[Typed | tuple[Any, Any, Any]] = []
     for item in nodes:
         if isinstance(item, ast.Slice):
-            bounds = tuple(part and whole(context, part) for part in (item.lower, item.upper, item.step))
+            bounds = tuple(part and _bound(context, part) for part in (item.lower, item.upper, item.step))
             parts.append(bounds)  # type: ignore[arg-type]
             continue
         typed = expressions.expression(context, item)
@@ -157,9 +157,18 @@ def whole(context: Context, node: ast.expr) -> Typed:
     return _checked_index(context, node, expressions.expression(context, node))
 
 
+def _bound(context: Context, node: ast.expr) -> Typed:
+    """A bound of a slice, which a bool may be where it may be no index."""
+    typed = expressions.expression(context, node)
+    if typed.kind == types.BOOL:
+        return Typed(INT64, arithmetic.convert(typed, "q"))
+    return _checked_index(context, node, typed)
+
+
 def _checked_index(context: Context, node: ast.expr, typed: Typed, truncate: bool = False) -> Typed:
     kind = typed.kind
-    if not isinstance(kind, Scalar) or not (kind.is_int or (truncate and kind.is_float)):
+    whole_number = isinstance(kind, Scalar) and kind.is_int and (truncate or kind.code != "?")
+    if not isinstance(kind, Scalar) or not (whole_number or (truncate and kind.is_float)):
         context.fail(node, "index-type", got=kind.name)
     if kind.code == "?" or kind.is_float:
         return Typed(INT64, arithmetic.convert(typed, "q"))

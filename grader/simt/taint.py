@@ -31,7 +31,7 @@ class TaintRead:
     word: npt.NDArray[np.int64]
     event: npt.NDArray[np.int32]
     interval: npt.NDArray[np.int32]
-    events: list[tuple[tuple[tuple[str, Any], ...], Skip | None]] = field(default_factory=list)
+    events: list[tuple[tuple[tuple[str, Any], ...], Skip | None, Site | None]] = field(default_factory=list)
     reached: bool = False
 
 
@@ -43,6 +43,8 @@ class TaintTrail:
         self.ledger = ledger
         self.reads: dict[tuple[int, int], TaintRead] = {}
         self.skips: dict[str, Skip] = {}
+        #: By array, where an asynchronous copy to it began that is under way.
+        self.under_way: dict[str, Site] = {}
         #: Values of the loop variables at the last guarded array's store of each barrier interval.
         self.rounds: dict[int, tuple[tuple[str, Any], ...]] = {}
 
@@ -67,6 +69,17 @@ class TaintTrail:
             if hit.any():
                 self._note(site, view, bit, hit, address, loops)
 
+    def knows(self, site: Site, taint: npt.NDArray[np.uint8], active: Active) -> bool:
+        """Whether such a read would add nothing: each thread's first one at this place is noted."""
+        for bit in (UNDEFINED, STALE):
+            hit = (taint & bit) != 0
+            if active is not None:
+                hit = hit & active.array
+            record = self.reads.get((site.ident, bit))
+            if np.count_nonzero(hit & (record.word < 0) if record is not None else hit):
+                return False
+        return True
+
     def _note(self, site: Site, view: View, bit: int, hit: Any, address: Any, loops: list[list[Any]]) -> None:
         key = (site.ident, bit)
         record = self.reads.get(key)
@@ -83,17 +96,34 @@ class TaintTrail:
             if stamp is not None:
                 record.interval[new] = stamp[record.word[new]]
             record.event[new] = len(record.events)
-            record.events.append((freeze(loops), self.skips.get(view.name)))
+            copy = self.under_way.get(view.name) if bit == UNDEFINED else None
+            record.events.append((freeze(loops), self.skips.get(view.name), copy))
 
     def reach(self, taint: npt.NDArray[np.uint8], active: Active, what: str) -> None:
         """Tainted values of ``active`` threads decide something: report the reads they came from."""
-        for record in self.reads.values():
-            hit = ((taint & record.bit) != 0) & (record.word >= 0)
+        for bit in (UNDEFINED, STALE):
+            left = (taint & bit) != 0
             if active is not None:
-                hit = hit & active.array
-            if hit.any():
+                left = left & active.array
+            if not left.any():
+                continue
+            records = [record for record in self.reads.values() if record.bit == bit]
+            for record in records:
+                hit = left & (record.word >= 0)
+                if hit.any():
+                    record.reached = True
+                    self._enter(record, hit, what)
+            for record in records:
+                left = left & (record.word < 0)
+            if left.any():
+                self._from_other_lanes(records, what)
+
+    def _from_other_lanes(self, records: list[TaintRead], what: str) -> None:
+        """A value that a thread did not read itself: a warp's instruction dealt it out to it."""
+        for record in records:
+            if not record.reached:
                 record.reached = True
-                self._enter(record, hit, what)
+                self._enter(record, record.word >= 0, what)
 
     def finish(self) -> None:
         """Enter the reads that led nowhere, as notes."""
@@ -114,14 +144,17 @@ class TaintTrail:
         entry.threads = (self.chunk.thread(flat),)
         word = int(record.word.ravel()[flat])
         entry.slot = Slot(record.view.name, record.view.buffer.space, _index(record.view, word))  # type: ignore[arg-type]
-        loops, skip = record.events[int(record.event.ravel()[flat])]
+        loops, skip, copy = record.events[int(record.event.ravel()[flat])]
         entry.loops = resolve(loops, self.chunk, flat)
         entry.counts = {"threads": threads, "words": int(np.unique(record.word[record.word >= 0]).size)}
         entry.facts = {"reaches": what}
         old = self.rounds.get(int(record.interval.ravel()[flat]))
         if record.bit == STALE and old is not None:
             entry.facts["old_loops"] = resolve(old, self.chunk, flat)
-        if skip is not None:
+        if copy is not None:
+            entry.secondary = copy.span
+            entry.facts["under_way"] = True
+        elif skip is not None:
             size = self.chunk.geometry.threads_per_block
             entry.secondary = skip.site.guard or skip.site.span
             entry.counts |= {"skipped": int(skip.by_block[flat // size]), "block_threads": size}

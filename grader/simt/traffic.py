@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from grader.records import Fact, Finding
-from grader.simt.tally import SECTOR_BYTES, ArrayCounters, Tally
+from grader.simt.requests import BANK_BYTES, SECTOR_BYTES
+from grader.simt.tally import ArrayCounters, Tally
 
 #: How many times the sectors of a warp that reads consecutive elements an access may touch.
 LENIENCY = 2
@@ -23,9 +24,11 @@ def traffic_notes(tally: Tally) -> tuple[Finding, ...]:
                 found.append(Finding("uncoalesced-access", "note", site.span, counts=counts, facts=facts))
             continue
         requests, extra = getattr(counters, f"{kind}_requests"), getattr(counters, f"{kind}_bank_conflicts")
-        if requests and extra >= requests:
+        # A request wider than a bank is served in passes, and can have a conflict in each.
+        passes = requests * max(1, site.itemsize // BANK_BYTES)
+        if passes and extra >= passes:
             counts = {"conflicts": extra, "requests": requests}
-            facts = {"array": site.array, "degree": 1 + extra // requests, "kind": kind}
+            facts = {"array": site.array, "degree": 1 + extra // passes, "kind": kind}
             found.append(Finding("bank-conflict", "note", site.span, counts=counts, facts=facts))
     return tuple(found)
 

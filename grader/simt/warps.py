@@ -2,7 +2,8 @@
 
 Lanes are the threads of a block in linear order, a warp's worth at a time. A lane that does not
 take part (it is masked off, has returned, or is beyond the block) has no value to give: reading
-from it is reported.
+from it is reported. So are a lane that calls and is not in the mask, and one that is in the mask,
+has not returned, and does not call: CUDA leaves undefined what the operation does then.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from grader.simt import arithmetic, expressions, values, whole_numbers
 from grader.simt.context import Context, Typed
 from grader.simt.evidence import Entry, Site, loops_at
 from grader.simt.machine import Machine
-from grader.simt.mask import Active
+from grader.simt.mask import Active, Dead, Mask
 from grader.simt.types import BOOL, INT32, NONE, Scalar, Space, Tuple
 from grader.simt.values import as_condition, strip
 
@@ -32,10 +33,16 @@ class Lanes:
     def __init__(self, mc: Machine, m: Active) -> None:
         self.mc = mc
         self.width = mc.tally.warp
-        size = mc.chunk.geometry.threads_per_block
-        self.rows = -(-size // self.width)
+        # A schedule that runs warps one by one has a chunk of one warp.
+        self.threads = mc.chunk.threads // mc.chunk.blocks
+        self.rows = -(-self.threads // self.width)
         active = np.ones(mc.chunk.shape, bool) if m is None else np.broadcast_to(m.array, mc.chunk.shape)
         self.active = self.spread(active, False)
+        live = mc.live
+        gone = isinstance(live, Dead)
+        self.live = self.spread(
+            live.array if isinstance(live, Mask) else np.full(mc.chunk.shape, not gone), False
+        )
 
     def spread(self, value: Any, filler: Any) -> npt.NDArray[Any]:
         """(blocks, warps, lanes) of a value, lanes beyond the block filled up."""
@@ -47,7 +54,7 @@ class Lanes:
 
     def gather(self, lanes: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Back to the chunk's shape."""
-        flat = lanes.reshape(len(lanes), -1)[:, : self.mc.chunk.geometry.threads_per_block]
+        flat = lanes.reshape(len(lanes), -1)[:, : self.threads]
         return np.ascontiguousarray(flat).reshape(self.mc.chunk.shape)
 
 
@@ -82,7 +89,7 @@ def shuffle(context: Context, node: ast.Call) -> Typed:
         mask, given, other = (strip(run(fr, m)) for run in runs)
         lanes = Lanes(fr.mc, m)
         source = _source(lanes, name, lanes.spread(np.asarray(other, np.int64), 0))
-        _check_members(fr.mc, m, site, lanes, lanes.spread(np.asarray(mask, np.int64), 0), source)
+        _check_members(fr.mc, site, lanes, lanes.spread(np.asarray(mask, np.int64), 0), source)
         data = lanes.spread(np.asarray(given), 0)
         return lanes.gather(np.take_along_axis(data, source, axis=2))
 
@@ -103,13 +110,22 @@ def _source(lanes: Lanes, name: str, other: npt.NDArray[Any]) -> npt.NDArray[Any
 
 
 def _check_members(
-    mc: Machine, m: Active, site: Site, lanes: Lanes, members: npt.NDArray[Any], source: npt.NDArray[Any]
+    mc: Machine,
+    site: Site,
+    lanes: Lanes,
+    members: npt.NDArray[Any],
+    source: npt.NDArray[Any] | None = None,
 ) -> None:
-    """A lane that reads from one that does not take part gets no defined value."""
-    there = np.take_along_axis(lanes.active, source, axis=2)
-    bad = lanes.active & ~there
-    absent = lanes.active & ((members >> np.arange(lanes.width)) & 1 == 0)
-    for name, wrong in (("shuffle-from-inactive-lane", bad), ("lane-not-in-mask", absent)):
+    """What a mask and those that call with it do not agree on; ``source`` is where each lane reads."""
+    own = np.arange(lanes.width)
+    bits = (members >> own) & 1 == 1
+    named = np.bitwise_or.reduce(np.where(lanes.active, members, 0), axis=2, keepdims=True)
+    away = lanes.live & ~lanes.active & ((named >> own) & 1 == 1)
+    found = [("lane-not-in-mask", lanes.active & ~bits), ("inactive-lane-in-mask", away)]
+    if source is not None:
+        there = np.take_along_axis(lanes.active, source, axis=2)
+        found.insert(0, ("shuffle-from-inactive-lane", lanes.active & ~there))
+    for name, wrong in found:
         if not wrong.any() or mc.ledger.seen(name, site.ident):
             continue
         flat = int(np.argmax(lanes.gather(wrong)))
@@ -117,8 +133,8 @@ def _check_members(
         entry.threads = (mc.chunk.thread(flat),)
         entry.loops = loops_at(mc.loops, mc.chunk, flat)
         entry.counts = {"threads": int(np.count_nonzero(wrong))}
-        lane = int(lanes.gather(source).ravel()[flat])
-        entry.facts = {"lane": lane}
+        lane = own if source is None or name == "inactive-lane-in-mask" else source
+        entry.facts = {"lane": int(lanes.gather(np.broadcast_to(lane, wrong.shape)).ravel()[flat])}
         mc.ledger.add((name, site.ident), entry)
 
 
@@ -130,10 +146,11 @@ def vote(context: Context, node: ast.Call) -> Typed:
         kind = part.kind
         if not isinstance(kind, Scalar) or not kind.is_int or (kind.code == "?" and wanted == "int"):
             context.fail(node, "argument-type", name=ast.unparse(node.func), got=kind.name, wanted=wanted)
-    run = predicate.run
+    run, named, site = predicate.run, arithmetic.convert(members, "q"), context.site(node)
 
     def execute(fr: Any, m: Any) -> Any:
         lanes = Lanes(fr.mc, m)
+        _check_members(fr.mc, site, lanes, lanes.spread(np.asarray(strip(named(fr, m)), np.int64), 0))
         true = lanes.spread(np.asarray(strip(as_condition(run(fr, m)))), False) & lanes.active
         return lanes.gather(np.broadcast_to(_count(name, true, lanes), true.shape))
 
@@ -158,12 +175,14 @@ def _count(name: str, true: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
 def match(context: Context, node: ast.Call) -> Typed:
     """``cuda.match_any_sync`` and ``match_all_sync``: the lanes that hold the same value."""
     name = _name(context, node)
-    _, value = _arguments(context, node, 2)
+    members, value = _arguments(context, node, 2)
     assert isinstance(value.kind, Scalar)
     run = arithmetic.convert(value, "q" if value.kind.literal is not None else value.kind.code)
+    named, site = arithmetic.convert(members, "q"), context.site(node)
 
     def execute(fr: Any, m: Any) -> Any:
         lanes = Lanes(fr.mc, m)
+        _check_members(fr.mc, site, lanes, lanes.spread(np.asarray(strip(named(fr, m)), np.int64), 0))
         data = lanes.spread(np.asarray(strip(run(fr, m))), 0)
         same = (data[..., :, None] == data[..., None, :]) & lanes.active[..., None, :]
         weights = np.left_shift(np.int64(1), np.arange(lanes.width))

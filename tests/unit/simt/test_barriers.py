@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from grader.records import Finding
 from grader.simt import Run, launch
@@ -122,3 +123,39 @@ def test_a_warp_tail_with_barriers_is_right() -> None:
         "        S[t] += v\n        cuda.syncwarp()\n        s //= 2\ncuda.syncthreads()\nout[t] = S[0]"
     )
     assert names(run(body, block=64)) == set()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cuda.shfl_down_sync(0xFFFFFFFF, a[t], 8)",
+        "cuda.shfl_sync(-1, a[t], 0)",
+        "cuda.any_sync(0xFFFFFFFF, a[t])",
+        "cuda.ballot_sync(0xFFFFFFFF, a[t])",
+        "cuda.match_any_sync(0xFFFFFFFF, a[t])",
+    ],
+)
+def test_a_mask_that_names_lanes_on_the_other_side_of_a_branch(call: str) -> None:
+    finding = one(run(f"if t % 32 < 16:\n    out[t] = {call}", block=64), "inactive-lane-in-mask")
+    assert (finding.severity, finding.counts["threads"], finding.facts["lane"]) == ("error", 32, 16)
+    assert [thread.thread[0] for thread in finding.threads] == [16]
+    assert finding.primary is not None
+    assert finding.secondary is not None
+    assert (finding.primary.line, finding.secondary.line) == (7, 6)
+    # Half a warp whose mask names just that half; a branch that whole warps take; lanes that have returned,
+    # that never were, and those of a loop that all go round alike.
+    for body, block in (
+        (f"if t % 32 < 16:\n    out[t] = {call}".replace("0xFFFFFFFF", "0xFFFF").replace("-1", "0xFFFF"), 64),
+        (f"if t < 32:\n    out[t] = {call}", 64),
+        (f"if t % 32 >= 24:\n    return\nout[t] = {call.replace(', 8)', ', 0)')}", 64),
+        (f"out[t] = {call.replace(', 8)', ', 0)')}", 40),
+        (f"for i in range(3):\n    out[t] = {call}", 64),
+    ):
+        assert "inactive-lane-in-mask" not in names(run(body, block=block)), body
+
+
+def test_lanes_that_left_a_loop_are_away_and_not_gone() -> None:
+    body = "i = 0\nwhile i < t % 4:\n    out[t] = cuda.shfl_xor_sync(0xFFFFFFFF, i, 0)\n    i += 1"
+    finding = one(run(body), "inactive-lane-in-mask")
+    assert (finding.counts["threads"], finding.facts["lane"]) == (8, 0)
+    assert "lane-not-in-mask" in names(run("out[t] = cuda.all_sync(0xFFFF, a[t])"))

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import math
 import textwrap
 from typing import Any
 
+import numpy as np
 import pytest
 
-from grader.simt import parse
+from grader.simt import launch, parse
 
 
 def evaluate(body: str, *arguments: Any, above: str = "") -> tuple[Any, dict[str, Any]]:
@@ -135,3 +137,69 @@ def test_a_lambda_is_a_function_of_the_module() -> None:
     program = parse("f = lambda M, N=2, *rest: (M, N, rest)\n")
     assert program.evaluate("f", (1,)) == ((1, 2, ()), ())
     assert program.functions == ("f",)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "int(np.sqrt(256))", "np.sqrt(256)", "int(np.ceil(15.5))", "np.floor(16.5)", "np.rint(15.7)",
+        "int(np.round(15.7))", "np.prod((4, 4))", "int(np.prod([4, 4]))", "np.prod([4, 4]).item()",
+        "np.maximum(4, 16)", "np.max([4, 16])", "np.sum([8, 8])", "np.abs(-16)", "np.power(2, 4)",
+        "np.floor_divide(33, 2)", "np.clip(100, 0, 16)", "np.log2(65536)", "np.gcd(16, 32)",
+        "np.mean([8, 24])",
+        "np.argmax([1, 2])", "np.cumsum([1, 2])[1]", "np.left_shift(1, 4)", "np.isfinite(1.0)",
+        "np.sqrt(256).astype(np.int32)", "np.intp(16)", "np.bool_(True)", "np.array([4, 16]).max()",
+        "np.dtype(np.float32).itemsize * 4", "np.float32(0).nbytes * 4", "np.iinfo(np.int8).max",
+        "np.finfo(np.float32).eps", "math.isqrt(256)", "int(math.log2(65536))", "math.pow(4, 2)",
+        "math.lcm(8, 16)", "math.comb(16, 1)", "math.factorial(4)", "math.hypot(3, 4)",
+        "math.dist((0, 0), (3, 4))",
+        "math.frexp(16.0)[1]", "math.fsum((1.0, 2.0))", "pow(2, 4)", "pow(3, 4, 65)", "divmod(33, 2)[0]",
+        "round(15.7)", "min([16, 32])", "sum((8, 8))", "len(range(16))", "abs(-16)", "ord('a')",
+        "complex(1, 2)",
+    ],
+)  # fmt: skip
+def test_functions_of_math_and_numpy_give_what_they_give_in_python(expression: str) -> None:
+    expected = eval(expression, {"np": np, "math": math})
+    value, facts = evaluate(f"return {expression}")
+    assert (value, type(value), facts) == (expected, type(expected), {})
+
+
+@pytest.mark.parametrize(
+    ("tile", "names"),
+    [
+        ("int(np.sqrt(256))", []),
+        ("math.isqrt(256)", []),
+        ("np.prod((4, 4)).item()", []),
+        # What numba-cuda 0.30 refuses as a shape: every number but Python's own whole ones.
+        ("np.prod((4, 4))", ["non-constant-shared-shape"]),
+        ("np.int32(16)", ["non-constant-shared-shape"]),
+        ("np.sqrt(256)", ["non-constant-shared-shape"]),
+    ],
+)
+def test_a_shared_shape_takes_whole_numbers_of_python_alone(tile: str, names: list[str]) -> None:
+    source = (
+        "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
+        f"TILE = {tile}\n@cuda.jit\ndef kernel(A):\n    tile = cuda.shared.array(TILE, float32)\n"
+        "    x = cuda.threadIdx.x\n    tile[x] = A[x]\n    A[x] = tile[x] + 1\n"
+    )
+    values = np.arange(16, dtype=np.float32)
+    run = launch(source, "kernel", grid=1, block=16, args=(values,))
+    assert [finding.name for finding in run.errors] == names
+    assert values.tolist() == [x + (not names) for x in range(16)]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "math.factorial(10**6)",
+        "math.comb(10**7, 5 * 10**6)",
+        "math.prod(range(1, 50000))",
+        "pow(7, 10**9)",
+        "np.power(2**100, 2**40)",
+        "np.add(np.zeros((400, 1)), np.zeros((1, 400)))",
+        "np.dot(np.zeros((9999, 1)), np.zeros((1, 9999)))",
+    ],
+)
+def test_a_function_computes_within_bounds(expression: str) -> None:
+    value, facts = evaluate(f"return {expression}")
+    assert (value, facts["rule"]) == (None, "too-large")

@@ -146,3 +146,19 @@ def test_parts_of_complex_numbers(run: Any) -> None:
 def test_a_complex_number_is_no_float(run: Any) -> None:
     (finding,) = run("a[0] = math.sqrt(b)", np.zeros(1), 1j).errors
     assert finding.facts["rule"] == "argument-type"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "math.fma(b, b, b)", "math.cbrt(b)", "math.sumprod(a, a)", "math.gcd(4, 2)", "math.isqrt(4)",
+        "math.comb(4, 2)", "math.dist(b, b)", "math.ulp(b)", "math.isclose(b, b)", "math.nothing(b)",
+        "np.nothing(b)",
+    ],
+)  # fmt: skip
+def test_what_the_target_does_not_know_of_math_is_no_attribute(run: Any, call: str) -> None:
+    (finding,) = run(f"a[0] = {call}", np.zeros(1), 3.0).errors
+    module, _, name = call.partition("(")[0].partition(".")
+    facts = finding.facts
+    assert (finding.name, facts["rule"], facts["name"]) == ("type-error", "unknown-attribute", name)
+    assert facts["got"] == {"np": "numpy"}.get(module, module)

@@ -130,3 +130,15 @@ def test_bytes_of_an_array(run: Any) -> None:
     out = np.zeros(3, np.int64)
     run("a[0] = b.nbytes\na[1] = b.itemsize\na[2] = b.strides[0]", out, np.zeros((2, 3), np.float32))
     assert out.tolist() == [24, 4, 12]
+
+
+@pytest.mark.parametrize("index", ["b > 0", "True", "not b", "(b > 0) & (b < 2)"])
+def test_a_bool_is_no_index(run: Any, index: str) -> None:
+    for statement in (f"a[{index}] = 1", f"a[0] = a[{index}]", f"a[0] = (1.0, 2.0)[{index}]"):
+        (finding,) = run(statement, np.zeros(4), 1).errors
+        assert (finding.facts["rule"], finding.facts["got"]) == ("index-type", "bool")
+    # A number made of it is one, and so is the bound of a slice; an atomic takes both.
+    out = np.zeros(4)
+    body = f"a[int({index})] += 1\na[(b > 0) * 2] += 1\ncuda.atomic.add(a, b > 0, 1)\na[(b > 0):][2] = 7"
+    assert run(body, out, 1).errors == ()
+    assert out[2:].tolist() == [1, 7]

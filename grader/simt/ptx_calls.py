@@ -1,0 +1,73 @@
+"""The functions of ``grader.gpu.ptx``: what each does, for all threads at once.
+
+Their docstrings there say what lane holds what and which addresses have to be aligned; numba's typing
+of them is followed here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Final
+
+from grader.simt import ptx_copies, ptx_matrices, wide
+from grader.simt.context import Context, Typed
+from grader.simt.tally import LOAD, STORE
+from grader.simt.types import NAMES, NONE
+
+MODULE: Final = "grader.gpu.ptx"
+_QUAD_BYTES = 16
+
+
+def load4(context: Context, node: ast.Call) -> Typed:
+    """``load4(registers, r, memory, i)``: four 32-bit elements in one request."""
+    wide.arity(context, node, 4)
+    codes = wide.CODES_OF_BITS[32]
+    target = wide.operand(context, node, 0, codes, 4, store=True)
+    source = wide.operand(context, node, 2, codes, _QUAD_BYTES)
+    _check_equal(context, node, target, source)
+
+    def execute(fr: Any, m: Any) -> None:
+        offset = source.offset(fr, m)
+        wide.tally(fr, m, source, offset, LOAD)
+        wide.store(fr, m, target, target.offset(fr, m), wide.load(fr, m, source, offset, 4))
+
+    return Typed(NONE, execute)
+
+
+def store4(context: Context, node: ast.Call) -> Typed:
+    """``store4(memory, i, registers, r)``: four 32-bit elements in one request."""
+    wide.arity(context, node, 4)
+    codes = wide.CODES_OF_BITS[32]
+    target = wide.operand(context, node, 0, codes, _QUAD_BYTES, store=True)
+    source = wide.operand(context, node, 2, codes, 4)
+    _check_equal(context, node, target, source)
+
+    def execute(fr: Any, m: Any) -> None:
+        offset = target.offset(fr, m)
+        wide.tally(fr, m, target, offset, STORE)
+        wide.store(fr, m, target, offset, wide.load(fr, m, source, source.offset(fr, m), 4))
+
+    return Typed(NONE, execute)
+
+
+def _check_equal(context: Context, node: ast.Call, one: wide.Operand, other: wide.Operand) -> None:
+    if one.code != other.code:
+        got = (f"array({NAMES[one.code]})", f"array({NAMES[other.code]})")
+        name = ast.unparse(node.func)
+        context.fail(node, "argument-type", name=name, got=got, wanted=f"array({NAMES[one.code]})")
+
+
+CALLS: Final[dict[str, Callable[[Context, ast.Call], Typed]]] = {
+    f"{MODULE}.load4": load4,
+    f"{MODULE}.store4": store4,
+    f"{MODULE}.cp_async_4_bytes": ptx_copies.copying(4),
+    f"{MODULE}.cp_async_16_bytes": ptx_copies.copying(16),
+    f"{MODULE}.cp_async_commit": ptx_copies.commit,
+    f"{MODULE}.cp_async_wait": ptx_copies.wait,
+    f"{MODULE}.ldmatrix_x4": ptx_matrices.ldmatrix(transposed=False),
+    f"{MODULE}.ldmatrix_x4_trans": ptx_matrices.ldmatrix(transposed=True),
+    f"{MODULE}.mma_bf16": ptx_matrices.mma,
+}
+
+__all__ = ["CALLS", "MODULE"]
