@@ -8,17 +8,19 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 from tests.mutation.corpus import corpus
 from tests.mutation.equivalents import reason
 from tests.mutation.judging import Judgement, grade_all, judged
-from tests.mutation.oracles import Answers, recorded
-from tests.mutation.pairs import Mending, mended
+from tests.mutation.oracles import HARDWARE, recorded
+from tests.mutation.pairs import Mending, mended, pairs
 
 ROOT = Path(__file__).resolve().parents[1]
 JSON = ROOT / "docs" / "diagnosis_matrix.json"
@@ -48,13 +50,20 @@ def pair_totals(mendings: Sequence[Mending]) -> dict[str, int]:
     }
 
 
-def _hardware(answers: Answers) -> str:
-    """What the H200 was asked, once it was."""
-    measured = sum("h200" in one for one in answers.values())
-    return f" and by runs of {measured} of them on an H200" if measured else ""
+def hardware(judgements: Sequence[Judgement]) -> dict[str, int]:
+    """What an H200 shows of the mutants that were run on one: a wrong value, or an error, in any run."""
+    faulty = [one for one in judgements if one.faulty and one.shown is not None]
+    equivalent = [one for one in judgements if not one.faulty and one.shown is not None]
+    return {
+        "faulty": len(faulty),
+        "faulty_shown": sum(bool(one.shown) for one in faulty),
+        "faulty_found": sum(one.found for one in faulty),
+        "equivalent": len(equivalent),
+        "equivalent_shown": sum(bool(one.shown) for one in equivalent),
+    }
 
 
-def page(judgements: Sequence[Judgement], mendings: Sequence[Mending], answers: Answers) -> str:
+def page(judgements: Sequence[Judgement], mendings: Sequence[Mending]) -> str:
     figures = totals(judgements)
     lines = [
         "# Diagnosis matrix",
@@ -62,7 +71,7 @@ def page(judgements: Sequence[Judgement], mendings: Sequence[Mending], answers: 
         "Correct kernels in ten styles, each changed in one place by the operators of `tests/mutation/`, "
         "graded, and set against what is true of them. The true names and lines are written down in the "
         "operators; whether a mutant is faulty is decided by a reference checker of plain Python, by numba's "
-        f"simulator{_hardware(answers)}, not by the grader. `make matrix` writes this page.",
+        "simulator and by an H200, not by the grader. `make matrix` writes this page.",
         "",
         *_table(("what", "count", "share of the faulty"), _totals_rows(figures)),
         "",
@@ -74,6 +83,10 @@ def page(judgements: Sequence[Judgement], mendings: Sequence[Mending], answers: 
         *_table(("what", "count"), list(pair_totals(mendings).items())),
         "",
         *_pair_misses(mendings),
+        "",
+        "## Beside the hardware",
+        "",
+        *_beside_hardware(judgements),
         "",
         "## By style",
         "",
@@ -101,6 +114,26 @@ def page(judgements: Sequence[Judgement], mendings: Sequence[Mending], answers: 
         *_equivalents(judgements),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _beside_hardware(judgements: Sequence[Judgement]) -> list[str]:
+    about = json.loads(HARDWARE.read_text(encoding="utf-8"))["about"]
+    figures = hardware(judgements)
+    groups: dict[str, list[Judgement]] = {}
+    for one in judgements:
+        groups.setdefault(one.mutant.operator, []).append(one)
+    counted = [(name, hardware(group)) for name, group in groups.items()]
+    rows = [(name, one["faulty"], one["faulty_found"], one["faulty_shown"]) for name, one in counted]
+    total = ("all", figures["faulty"], figures["faulty_found"], figures["faulty_shown"])
+    device, none = about["device"].removeprefix("NVIDIA "), figures["equivalent_shown"] or "none"
+    return [
+        f"The same mutants on an {device} (driver {about['driver']}, numba-cuda {about['numba-cuda']}, "
+        f"{about['date']}), {about['runs']}: shown is what gave a wrong value, or an error, in any of the "
+        f"runs. Of the {figures['equivalent']} equivalent ones {none} did. The runs are in "
+        "[results/mutants_h200.json](results/mutants_h200.json).",
+        "",
+        *_table(("operator", "faulty", "found by the grader", "shown by the H200"), [*rows, total]),
+    ]
 
 
 def _totals_rows(figures: dict[str, int]) -> list[tuple[object, ...]]:
@@ -168,25 +201,33 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> list[st
     return [f"| {' | '.join(row)} |" for row in (list(head), ["---"] * len(head), *body)]
 
 
+def _seconds() -> float:
+    """CPU seconds of this process and of the workers that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return process_time() + children.ru_utime + children.ru_stime
+
+
 def main(processes: int) -> None:
     mutants, answers = corpus(), recorded()
     missing = [one.key for one in mutants if one.key not in answers]
     if missing:
         sys.exit(f"{len(missing)} mutants are not judged yet; run: python -m tests.mutation.oracles")
     started = perf_counter()
-    judgements = judged(mutants, grade_all(mutants, processes), answers)
+    gradings = list(grade_all([*mutants, *(pair.both for pair in pairs())], processes))
+    judgements = judged(mutants, gradings[: len(mutants)], answers)
+    mendings = mended(gradings[len(mutants) :], processes)
     figures = totals(judgements)
-    sys.stdout.write(f"{perf_counter() - started:.0f} s for the mutants\n")
-    mendings = mended(processes)
     sample = {
         one.mutant.key: [one.grading.outcome, one.grading.name, one.grading.line]
         for one in judgements[::SAMPLE]
     }
-    table = {**figures, **pair_totals(mendings), "sample": sample}
+    table = {**figures, **pair_totals(mendings), "h200": hardware(judgements), "sample": sample}
     JSON.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(page(judgements, mendings, answers), encoding="utf-8")
-    sys.stdout.write(f"{figures}\n{pair_totals(mendings)}\n{perf_counter() - started:.0f} s\n")
+    PAGE.write_text(page(judgements, mendings), encoding="utf-8")
+    count = len(gradings) + sum(one.second is not None for one in mendings)
+    sys.stdout.write(f"{figures}\n{pair_totals(mendings)}\n")
+    sys.stdout.write(f"{count} gradings in {perf_counter() - started:.0f} s, {_seconds():.0f} s of CPU\n")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else os.cpu_count() or 1)

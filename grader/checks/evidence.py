@@ -25,6 +25,9 @@ HAZARDS = frozenset(
     {
         "divergent-barrier",
         "exit-before-barrier",
+        "shuffle-from-inactive-lane",
+        "lane-not-in-mask",
+        "inactive-lane-in-mask",
         "shared-read-before-barrier",
         "shared-overwrite-before-barrier",
         "shared-write-conflict",
@@ -47,6 +50,9 @@ RAISED_WHERE_WRONG = frozenset(
 STRUCTURAL = frozenset({"transposed-result", "swapped-operands", "accumulated-into-output"})
 
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "note": 2}
+
+
+_Pair = tuple[Trial, Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +105,21 @@ def collect(launcher: Launcher, checks: Checks, trials: Sequence[Trial]) -> tupl
     pairs += result_findings(launcher, unexplained)
     explained = [trial for trial in failing if id(trial) in blamed]
     pairs += result_findings(launcher, explained, STRUCTURAL)
-    pairs += traffic_findings(launcher, checks, trials)
-    return fold(pairs)
+    return fold(_blocks_blamed(pairs, traffic_findings(launcher, checks, trials)))
+
+
+def _blocks_blamed(pairs: list[_Pair], traffic: list[_Pair]) -> list[_Pair]:
+    """All findings; where blocks beyond the output load in vain, they are the fault and not the kernel."""
+    idle = {id(trial): finding for trial, finding in pairs if finding.name == "idle-blocks"}
+    blamed: list[_Pair] = []
+    for trial, finding in traffic:
+        known = idle.get(id(trial)) if finding.name == "low-arithmetic-intensity" else None
+        if known is None:
+            blamed.append((trial, finding))
+            continue
+        figures = {key: finding.facts[key] for key in ("intensity", "wanted")}
+        blamed.append((trial, replace(known, severity="error", facts={**known.facts, **figures})))
+    return [*pairs, *blamed]
 
 
 def fold(pairs: Iterable[tuple[Trial, Finding]]) -> tuple[Seen, ...]:

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
+from grader.checks.launch_repairs import grid_orders
 from grader.checks.launching import Launcher
 from grader.checks.places import base_name
 from grader.checks.spots import Spot, spot
 
-__all__ = ["index_suspects"]
+__all__ = ["index_suspects", "mirrored_suspects"]
 
 MOST_NAMES = 8
 
@@ -18,6 +19,7 @@ MOST_NAMES = 8
 def index_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
     """Pairs that should mirror each other first, then single indices."""
     del launcher
+    yield from grid_orders(functions)
     for function in functions:
         yield from _others(function, doubtful=True)
     yield from _mirrored(functions[0])
@@ -27,6 +29,13 @@ def index_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iter
         yield from _flat(function)
     for function in functions:
         yield from _others(function, doubtful=False)
+
+
+def mirrored_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """Only the pairs that should mirror each other: where a thread's row and column come from."""
+    del launcher
+    yield from grid_orders(functions)
+    yield from _mirrored(functions[0])
 
 
 def _mirrored(kernel: ast.FunctionDef) -> Iterator[Spot]:

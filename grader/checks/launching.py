@@ -2,101 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from grader.checks.inputs import Arguments, draw_arguments, is_exact
+from grader.checks.fractions import hangs_on_fractions
+from grader.checks.idle_blocks import Crowd, crowd_of, idle_finding, launch_sampled
+from grader.checks.inputs import Arguments, drawn_arguments, is_exact
 from grader.checks.launch_config import Config, student_config
 from grader.checks.result import wrong_elements
+from grader.checks.trial import STOPPING, Pass, Trial
 from grader.records import Finding
 from grader.rubric.expressions import evaluate
 from grader.rubric.model import KernelSpec
 from grader.rubric.suites import Shape
-from grader.simt import Program, Run, launch
+from grader.simt import Box, Program, launch
 
-__all__ = ["STOPPING", "Launcher", "Pass", "Trial"]
+__all__ = ["STOPPING", "Effort", "Launcher", "Pass", "Trial"]
 
-Mask = npt.NDArray[np.bool_]
+#: What a launch gathers: values alone, hazards and bounds as well ("watch"), or traffic counters too.
+Effort = Literal["values", "watch", "all"]
 
 #: Operations that one launch may take. The largest of a correct solution takes some 6,000.
 #: Loop iterations that a launch may take: a start, so many for each element of its arrays, and a cap.
 FUEL_START, FUEL_PER_ELEMENT, FUEL_CAP = 20_000, 1, 60_000
-
-#: Findings that every shape would repeat, so that the first is enough.
-STOPPING = frozenset(
-    {
-        "syntax-error",
-        "missing-kernel",
-        "unsupported-construct",
-        "type-error",
-        "non-constant-shared-shape",
-        "forbidden-call",
-        "block-too-large",
-        "shared-memory-too-large",
-        "bad-launch-config",
-        "did-not-finish",
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """One launch of a shape: its arguments before and after, the wrong elements, the machine's run."""
-
-    arguments: Arguments
-    after: Mapping[str, Any]
-    wrong: Mapping[str, Mask]
-    run: Run
-
-    @property
-    def right(self) -> bool:
-        """Whether the launch finished and every element is right."""
-        return self.run.completed and not any(mask.any() for mask in self.wrong.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One shape of the suite as it went. ``passes`` holds the exact pass, then the approximate one."""
-
-    shape: Shape
-    config: Config | None
-    findings: tuple[Finding, ...]
-    passes: tuple[Pass, ...] = ()
-
-    @property
-    def right(self) -> bool:
-        """Whether both passes are right."""
-        return bool(self.passes) and all(one.right for one in self.passes)
-
-    @property
-    def wrong(self) -> int:
-        """How many elements are wrong, in the worse of the passes."""
-        return max((int(sum(mask.sum() for mask in one.wrong.values())) for one in self.passes), default=0)
-
-    @property
-    def elements(self) -> int:
-        """How many elements the outputs have together."""
-        return sum(mask.size for mask in self.passes[0].wrong.values()) if self.passes else 0
-
-    @property
-    def failed_pass(self) -> Pass | None:
-        """The first pass with a wrong element."""
-        return next((one for one in self.passes if not one.right), None)
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the launch ended in a finding that every shape would repeat."""
-        return any(
-            finding.severity == "error"
-            and finding.name in STOPPING
-            # A grid that has no block for a small shape may serve a larger one.
-            and finding.facts.get("rule") != "not-positive"
-            for finding in self.findings
-        )
 
 
 @dataclass(slots=True)
@@ -110,6 +39,8 @@ class Launcher:
     key: bytes = b""
     device: str = "h100"
     drawn: dict[tuple[str, bool], Arguments] = field(default_factory=dict)
+    #: Whether a grid of far more blocks than cover the output was seen to need them.
+    needs_all: bool = False
 
     def with_program(self, program: Program) -> Launcher:
         """The same suite for another program, with the arguments that are drawn already."""
@@ -119,12 +50,15 @@ class Launcher:
         """Try the shapes in order; a finding that every shape would repeat ends the suite.
 
         Whole numbers go to every shape. What a kernel does with fractions does not hang on the
-        shape, so floats go to the shown shapes and to the first of each family.
+        shape, so floats go to the shown shapes and, unless the text shows that fractions make no
+        difference, to the first of each family.
         """
         trials: list[Trial] = []
         families: set[str] = set()
+        watched = hangs_on_fractions(self.program, self.kernel)
         for shape in shapes:
-            trials.append(self.trial(shape, floats=shape.shown or shape.family not in families))
+            first = watched and shape.family not in families
+            trials.append(self.trial(shape, floats=shape.shown or first))
             families.add(shape.family)
             if trials[-1].stopped:
                 break
@@ -135,13 +69,40 @@ class Launcher:
         config, findings = self.config(shape)
         if config is None:
             return Trial(shape, None, findings)
+        crowd = crowd_of(self, shape, config) if not self.needs_all else None
+        if crowd is not None and (trial := self._crowded(shape, config, crowd, floats)) is not None:
+            return trial
         exact = self.launch(shape, config, exact=True)
         passes = [] if exact is None else [exact]
         if exact is None or (floats and exact.right):
-            passes.append(self.approximate(shape, config))
+            # The first pass has counted what the launch does to memory.
+            passes.append(self.approximate(shape, config, effort="all" if exact is None else "watch"))
         machine = passes[0].run.findings
         extra = _new(passes[1].run.findings, machine) if len(passes) > 1 else ()
-        return Trial(shape, config, (*findings, *machine, *extra), tuple(passes))
+        trial = Trial(shape, config, (*findings, *machine, *extra), tuple(passes))
+        self.needs_all |= crowd is not None and trial.right
+        return trial
+
+    def _crowded(self, shape: Shape, config: Config, crowd: Crowd, floats: bool) -> Trial | None:
+        """The trial of a grid with far too many blocks; None where it has to be launched whole."""
+        passes = [launch_sampled(self, shape, config, crowd, exact=True)]
+        if floats or passes[0] is None:
+            passes.append(launch_sampled(self, shape, config, crowd, exact=False))
+        made = tuple(one for one in passes if one is not None)
+        if not crowd.too_many and not all(one.right for one in made):
+            return None
+        findings = (idle_finding(self, crowd), *made[0].run.findings)
+        return Trial(shape, config, findings, made)
+
+    def cover(self, shape: Shape, config: Config) -> Box | None:
+        """The blocks that an experiment has to run where the grid has far more; None for all of them."""
+        crowd = crowd_of(self, shape, config) if not self.needs_all else None
+        return None if crowd is None else Box((0, 0, 0), crowd.cover)
+
+    def extents(self, sizes: Sequence[str | int], shape: Shape) -> tuple[int, ...]:
+        """Sizes as the rubric writes them, worked out for a shape."""
+        names = {**self.constants, **shape.dims}
+        return tuple(int(evaluate(str(size), names)) for size in sizes)
 
     def config(self, shape: Shape) -> tuple[Config | None, tuple[Finding, ...]]:
         """Grid and block for a shape: the rubric's, or what the submission's own function returns."""
@@ -153,18 +114,35 @@ class Launcher:
         block = tuple(int(evaluate(str(axis), names)) for axis in spec.block)
         return Config(grid, block), ()
 
-    def launch(self, shape: Shape, config: Config, *, exact: bool, schedule: str = "lockstep") -> Pass | None:
+    def launch(
+        self,
+        shape: Shape,
+        config: Config,
+        *,
+        exact: bool,
+        schedule: str = "lockstep",
+        effort: Effort = "all",
+        box: Box | None = None,
+    ) -> Pass | None:
         """One launch; None where exact arithmetic is asked for and the shape cannot give it."""
-        arguments = self._arguments(shape, exact)
+        arguments = self.arguments(shape, exact)
         if exact and not is_exact(self.kernel, arguments):
             return None
-        return self.launch_with(arguments, shape, config, schedule)
+        return self.launch_with(arguments, shape, config, schedule, effort=effort, box=box)
 
     def launch_with(
-        self, arguments: Arguments, shape: Shape, config: Config, schedule: str = "lockstep"
+        self,
+        arguments: Arguments,
+        shape: Shape,
+        config: Config,
+        schedule: str = "lockstep",
+        *,
+        effort: Effort = "all",
+        box: Box | None = None,
+        after: Mapping[str, Any] | None = None,
     ) -> Pass:
-        """One launch with given arguments."""
-        after = arguments.fresh()
+        """One launch with given arguments; ``after`` are those of an earlier one that it continues."""
+        after = arguments.fresh() if after is None else after
         names = {**self.constants, **shape.dims}
         run = launch(
             self.program,
@@ -176,20 +154,26 @@ class Launcher:
             device=self.device,
             fuel=_fuel(after.values()),
             schedule=schedule,
+            detect=effort != "values",
+            counted=effort == "all",
+            box=box,
         )
         return Pass(arguments, after, wrong_elements(self.kernel, arguments, after), run)
 
-    def approximate(self, shape: Shape, config: Config) -> Pass:
+    def approximate(
+        self, shape: Shape, config: Config, *, effort: Effort = "all", box: Box | None = None
+    ) -> Pass:
         """One launch on floats."""
-        one = self.launch(shape, config, exact=False)
+        one = self.launch(shape, config, exact=False, effort=effort, box=box)
         assert one is not None
         return one
 
-    def _arguments(self, shape: Shape, exact: bool) -> Arguments:
+    def arguments(self, shape: Shape, exact: bool) -> Arguments:
+        """The arguments of a shape, drawn once."""
         label = f"{self.exercise}/{shape.family}/{'x'.join(map(str, shape.dims.values()))}"
         if (label, exact) not in self.drawn:
             sizes = {**self.constants, **shape.dims}
-            self.drawn[label, exact] = draw_arguments(self.kernel, sizes, label, exact=exact, key=self.key)
+            self.drawn[label, exact] = drawn_arguments(self.kernel, sizes, label, exact=exact, key=self.key)
         return self.drawn[label, exact]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from grader.records import Span
 from grader.simt import Program
@@ -193,7 +194,8 @@ def thread_names(functions: list[ast.FunctionDef]) -> tuple[str, ...]:
     return tuple(names.get(axis, "") for axis in "yx")
 
 
-def reached_functions(tree: ast.Module, roots: tuple[str | None, ...]) -> set[int]:
+@lru_cache(maxsize=16)
+def reached_functions(tree: ast.Module, roots: tuple[str | None, ...]) -> frozenset[int]:
     """The module's functions of those names, those that hold one of them, and those that they call."""
     functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
     inside = {id(one): list(ast.walk(one)) for one in functions}
@@ -208,4 +210,4 @@ def reached_functions(tree: ast.Module, roots: tuple[str | None, ...]) -> set[in
         called = {node.id for node in nodes if isinstance(node, ast.Name)}
         frontier = {id(one) for one in functions if one.name in called} - reached
         reached |= frontier
-    return reached
+    return frozenset(reached)

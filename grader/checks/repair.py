@@ -14,8 +14,10 @@ from itertools import combinations, islice
 from math import prod
 
 from grader.checks.evidence import Seen
-from grader.checks.launching import Launcher, Trial
-from grader.checks.repairs import Repair, index_swaps, repairs_for
+from grader.checks.index_swaps import index_swaps
+from grader.checks.launch_repairs import block_sizes
+from grader.checks.launching import Effort, Launcher, Trial
+from grader.checks.repairs import Repair, repairs_for
 from grader.checks.rewrite import Edit
 from grader.checks.suspects import Suspect, suspects
 from grader.checks.warp_orders import RACES, Shown, show_race
@@ -23,32 +25,14 @@ from grader.records import Finding
 
 __all__ = ["Confirmed", "confirm"]
 
-MOST_LAUNCHES = 160
+#: A repair that does not help costs a compilation and a small launch: so many take half a second.
+MOST_ATTEMPTS = 54
 MOST_CAUSES = 4
-MOST_SUSPECTS = 60
+MOST_SUSPECTS = 40
 
 #: Wrong results that show what is wrong and not where: single edits of the kernel are tried for these.
 _PLACELESS = frozenset(
     {"wrong-result", "dropped-k-tail", "repeated-k-tail", "precision-loss", "unwritten-output"}
-)
-
-#: Findings that exchanged indices bring about.
-_SHOWS_SWAP = frozenset(
-    {
-        "transposed-result",
-        "swapped-operands",
-        "wrong-result",
-        "dropped-k-tail",
-        "repeated-k-tail",
-        "unwritten-output",
-        "out-of-bounds-read",
-        "out-of-bounds-write",
-        "global-write-conflict",
-        "shared-write-conflict",
-        "uninitialised-shared-read",
-        "stale-shared-read",
-        "grid-too-small",
-    }
 )
 
 
@@ -64,11 +48,6 @@ class Confirmed:
     shown: Shown | None = None
 
 
-@dataclass(slots=True)
-class _Budget:
-    launches: int = MOST_LAUNCHES
-
-
 def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen]) -> Confirmed | None:
     """The first repair, in the order of the causes, after which the whole suite is right; None without one.
 
@@ -76,11 +55,9 @@ def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen])
     indices and before pairs of different causes.
     """
     ordered = _in_order(trials)
-    budget = _Budget()
     tried: set[str] = set()
-    for findings, repairs in _attempts(launcher, [cause.finding for cause in causes]):
-        if budget.launches <= 0:
-            return None
+    attempts = _attempts(launcher, [cause.finding for cause in causes], ordered[0])
+    for findings, repairs in islice(attempts, MOST_ATTEMPTS):
         edit = Edit(launcher.program, launcher.kernel.name, launcher.kernel.launch.from_)
         if not all(repair.apply(edit) for repair in repairs):
             continue
@@ -88,7 +65,7 @@ def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen])
         if mark in tried and len(repairs) > 1:
             continue
         tried.add(mark)
-        if _mends(launcher.with_program(edit.program()), ordered, budget):
+        if _mends(launcher.with_program(edit.program()), ordered):
             shown = _shown(launcher, edit, findings, causes)
             return Confirmed(tuple(findings), tuple(repairs), shown)
     return None
@@ -99,31 +76,35 @@ def _shown(
 ) -> Shown | None:
     """For a race: a barrier removes the very finding that it is to mend, so the result has to show it too."""
     racing = [cause for cause in causes if cause.finding is findings[0] and cause.finding.name in RACES]
-    return show_race(launcher, edit.program(), racing[0].trials) if racing else None
+    if not racing:
+        return None
+    return show_race(launcher, edit.program(), racing[0].trials, racing[0].finding.name)
 
 
 def _in_order(trials: Sequence[Trial]) -> list[Trial]:
-    """Failing shapes first, then those with an error, the smaller first."""
+    """Failing shapes first, then those with an error, the quicker first."""
 
-    def key(trial: Trial) -> tuple[bool, bool, int]:
+    def key(trial: Trial) -> tuple[bool, bool, int, int]:
         clean = not any(finding.severity == "error" for finding in trial.findings)
-        return trial.right, clean, prod(trial.shape.dims.values())
+        steps = sum(one.run.iterations for one in trial.passes[:1])
+        return trial.right, clean, steps, prod(trial.shape.dims.values())
 
     return sorted(trials, key=key)
 
 
 def _attempts(
-    launcher: Launcher, findings: Sequence[Finding]
+    launcher: Launcher, findings: Sequence[Finding], worst: Trial
 ) -> Iterator[tuple[list[Finding], list[Repair]]]:
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
         groups.setdefault(finding.name, []).append(finding)
     groups = dict(list(groups.items())[:MOST_CAUSES])
+    yield from (([finding], [repair]) for finding, repair in block_sizes(launcher, worst))
     known = {name: [(one, repairs_for(launcher, one)) for one in group] for name, group in groups.items()}
     for position, options in enumerate(known.values()):
         yield from (([_at_place(one, repair)], [repair]) for one, repairs in options for repair in repairs)
         yield from _together(options)
-        if position == 0 and any(one in _SHOWS_SWAP for one in groups):
+        if position == 0:
             yield from _swaps(launcher, findings)
     if findings and findings[0].name in _PLACELESS and findings[0].facts.get("rule") != "all":
         yield from _located(launcher, findings[0])
@@ -148,19 +129,18 @@ def _together(options: list[tuple[Finding, list[Repair]]]) -> Iterator[tuple[lis
 def _swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[list[Finding], list[Repair]]]:
     known = next((one for one in findings if one.name == "transposed-result"), None)
     like = known or (findings[0] if findings else None)
-    for repair, finding in index_swaps(launcher):
+    for repair, finding in index_swaps(launcher, findings):
         yield [_with_figures(finding, like, known)], [repair]
 
 
 def _located(launcher: Launcher, finding: Finding) -> Iterator[tuple[list[Finding], list[Repair]]]:
-    """Each single edit, and the finding at the edit's place; then each beside an odd type mended as well."""
+    """Each single edit, and the finding at the edit's place; each beside an odd type mended as well."""
     misplaced = bool(finding.facts.get("misplaced"))
     single = list(islice(suspects(launcher, finding.name, misplaced=misplaced), MOST_SUSPECTS))
     odd = [one for one in suspects(launcher, "precision-loss") if one.kind in ("type", "conversion")][:1]
     for one in single:
         yield [_traced(finding, one)], [_edit(one)]
-    for type_ in odd if finding.name != "precision-loss" else ():
-        for one in single:
+        for type_ in odd if finding.name != "precision-loss" else ():
             yield [_traced(finding, one), _traced(finding, type_)], [_edit(one), _edit(type_)]
 
 
@@ -197,17 +177,21 @@ def _pairs(
         yield [parts[0][0][0], parts[1][0][0]], list(both.values())
 
 
-def _mends(launcher: Launcher, trials: Sequence[Trial], budget: _Budget) -> bool:
-    return all(_right(launcher, trial, budget) for trial in trials)
+def _mends(launcher: Launcher, trials: Sequence[Trial]) -> bool:
+    # Where the first shape was wrong, its values alone tell a repair that does not help.
+    first = trials[0]
+    if first.failed_pass is not None and not _right(launcher, first, "values"):
+        return False
+    return all(_right(launcher, trial, "watch") for trial in trials)
 
 
-def _right(launcher: Launcher, trial: Trial, budget: _Budget) -> bool:
-    """Whether the shape is right and free of errors with the launcher's program."""
-    budget.launches -= 1
+def _right(launcher: Launcher, trial: Trial, effort: Effort) -> bool:
+    """Whether the shape is right and, as far as the effort goes, free of errors."""
     config, findings = launcher.config(trial.shape)
     if config is None:
         return False
     on_floats = trial.failed_pass is not None and not trial.failed_pass.arguments.exact
-    one = None if on_floats else launcher.launch(trial.shape, config, exact=True)
-    one = one or launcher.approximate(trial.shape, config)
+    box = launcher.cover(trial.shape, config)
+    one = None if on_floats else launcher.launch(trial.shape, config, exact=True, effort=effort, box=box)
+    one = one or launcher.approximate(trial.shape, config, effort=effort, box=box)
     return one.right and not any(finding.severity == "error" for finding in (*findings, *one.run.findings))

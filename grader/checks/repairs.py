@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name, function_node, header_span, k_loop, parameters, thread_names
+from grader.checks.places import base_name, function_node, header_span, k_loop, parameters
 from grader.checks.rewrite import Edit
 from grader.checks.wrong_result import own_name
-from grader.records import Finding, Slot, Span
+from grader.records import Finding, Span
 
-__all__ = ["Repair", "index_swaps", "repairs_for"]
+__all__ = ["Repair", "repairs_for"]
 
 MOST_PLACES = 4
 
@@ -61,51 +61,6 @@ def repairs_for(launcher: Launcher, finding: Finding) -> list[Repair]:
         case "accumulated-into-output":
             return [Repair("assign-output", line, _assign_output(launcher))]
     return []
-
-
-def index_swaps(launcher: Launcher) -> Iterator[tuple[Repair, Finding]]:
-    """Each two-index access with its indices exchanged, and the finding that this would confirm."""
-    program = launcher.program
-    function = function_node(program, launcher.kernel.name)
-    if function is None:
-        return
-    outputs = {own_name(launcher, name) for name in launcher.kernel.outputs}
-    inputs = set(parameters(function)) - outputs
-    nodes = [one for one in ast.walk(function) if isinstance(one, ast.Subscript) and _has_a_pair(one)]
-    usual = thread_names([function])
-    nodes.sort(
-        key=lambda one: (
-            base_name(one) not in outputs,
-            base_name(one) not in inputs,
-            # A slot named by y and then x is as it should be: the other access has them exchanged.
-            _indices_of(one) == usual,
-            one.lineno,
-        )
-    )
-    for node in nodes:
-        span, array = program.span(node), base_name(node) or ""
-        rule = "result" if array in outputs else "operand" if array in inputs else "tile"
-
-        def swap(edit: Edit, span: Span = span) -> bool:
-            found = edit.at(span, ast.Subscript)
-            return isinstance(found, ast.Subscript) and edit.swap_indices(found)
-
-        slot = Slot(array, "shared" if rule == "tile" else "global", ())
-        found = Finding("transposed-result", "error", span, slot=slot, facts={"rule": rule, "array": array})
-        yield Repair("swap-indices", span.line, swap), found
-
-
-def _indices_of(node: ast.Subscript) -> tuple[str, ...]:
-    return tuple(ast.unparse(one) for one in node.slice.elts) if isinstance(node.slice, ast.Tuple) else ()
-
-
-def _has_a_pair(node: ast.Subscript) -> bool:
-    """A row and a column, perhaps behind the number of a buffer."""
-    return (
-        isinstance(node.slice, ast.Tuple)
-        and len(node.slice.elts) in (2, 3)
-        and isinstance(node.value, ast.Name)
-    )
 
 
 def _barriers(launcher: Launcher, finding: Finding) -> Iterator[Repair]:

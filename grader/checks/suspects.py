@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.checks.index_suspects import index_suspects
+from grader.checks.index_suspects import index_suspects, mirrored_suspects
 from grader.checks.launching import Launcher
 from grader.checks.places import base_name, device_functions, function_node, shared_arrays
 from grader.checks.rewrite import Edit
@@ -236,7 +236,7 @@ _Kind = Callable[[Launcher, list[ast.FunctionDef]], Iterator[Spot]]
 #: Which edits may mend what, the likeliest first.
 _KINDS: Mapping[str, tuple[_Kind, ...]] = {
     "precision-loss": (_conversions, sum_suspects),
-    "unwritten-output": (_guards, index_suspects),
+    "unwritten-output": (mirrored_suspects, _guards, index_suspects),
     "dropped-k-tail": (_ranges, _guards, _starts, index_suspects, sum_suspects),
     "repeated-k-tail": (sum_suspects, _fills, _outputs, _ranges, _starts, index_suspects),
     "wrong-result": (sum_suspects, _starts, _fills, _outputs, _guards, _ranges, index_suspects, _conversions),

@@ -23,7 +23,7 @@ __all__ = ["TRAFFIC", "intensity", "sectors_per_request", "traffic_findings"]
 SECTOR_BYTES = 32
 
 #: Judged on one family of shapes, so that nothing follows for the others.
-TRAFFIC = frozenset({"low-arithmetic-intensity", "no-shared-reuse", "uncoalesced-access"})
+TRAFFIC = frozenset({"low-arithmetic-intensity", "no-shared-reuse", "uncoalesced-access", "idle-blocks"})
 
 
 def intensity(trial: Trial) -> float | None:

@@ -17,6 +17,7 @@ Family = Literal[
     "memcheck",
     "result",
     "performance",
+    "device",
 ]
 
 #: The order in which a student has to fix faults: each family can make those after it meaningless.
@@ -29,6 +30,7 @@ FAMILIES: tuple[Family, ...] = (
     "memcheck",
     "result",
     "performance",
+    "device",
 )
 
 
@@ -37,7 +39,8 @@ class Entry:
     """One name of the catalogue.
 
     ``severity`` is what the name has unless a finding says otherwise. ``needs_compiler`` marks
-    the names that only a compiled kernel can show, so that their pages hold no executable block.
+    the names that only a compiled kernel can show, ``needs_gpu`` those of a run on a GPU; their
+    pages hold no executable block.
     """
 
     name: str
@@ -45,12 +48,27 @@ class Entry:
     title: str
     severity: Severity = "error"
     needs_compiler: bool = False
+    needs_gpu: bool = False
 
     @property
     def page(self) -> str:
         """Path of the page in the repository, with forward slashes."""
         return f"docs/diagnostics/{self.name}.md"
 
+
+#: What a run on a GPU shows; the machine's own findings are errors already where they explain it.
+_OF_THE_DEVICE: tuple[tuple[str, str, Severity], ...] = (
+    ("backends-disagree", "The machine and the GPU judge a launch differently", "error"),
+    ("gpu-compile-error", "Numba's compiler refuses the kernel", "error"),
+    ("gpu-launch-refused", "A launch that the GPU refuses", "error"),
+    ("gpu-illegal-address", "An illegal address that ended the run", "error"),
+    ("gpu-kernel-aborted", "A kernel that the driver aborted", "error"),
+    ("gpu-did-not-finish", "A launch that did not end in time on the GPU", "error"),
+    ("gpu-out-of-memory", "No memory on the GPU for a launch's arrays", "error"),
+    ("gpu-child-lost", "The process that runs the kernel was lost", "error"),
+    ("gpu-margin-overwritten", "Memory beside an array was overwritten", "error"),
+    ("gpu-result-by-luck", "A right result on the GPU in spite of a hazard", "note"),
+)
 
 _ENTRIES = (
     Entry("syntax-error", "compile", "The file is not valid Python"),
@@ -71,6 +89,7 @@ _ENTRIES = (
     Entry("exit-before-barrier", "synccheck", "Threads that return before a barrier", "warning"),
     Entry("shuffle-from-inactive-lane", "synccheck", "A shuffle from a lane that takes no part"),
     Entry("lane-not-in-mask", "synccheck", "A lane that calls and is not in the mask"),
+    Entry("inactive-lane-in-mask", "synccheck", "A lane that is in the mask and does not call"),
     Entry("shared-read-before-barrier", "racecheck", "A shared read with no barrier after the write"),
     Entry("shared-overwrite-before-barrier", "racecheck", "A shared write with no barrier after the read"),
     Entry("shared-write-conflict", "racecheck", "Two threads that write one shared word"),
@@ -83,6 +102,7 @@ _ENTRIES = (
     Entry("unwritten-output", "initcheck", "Output elements that no thread stored"),
     Entry("out-of-bounds-read", "memcheck", "A read outside an array"),
     Entry("out-of-bounds-write", "memcheck", "A write outside an array"),
+    Entry("misaligned-access", "memcheck", "A wide access at an address that is no multiple of its size"),
     Entry("negative-index", "memcheck", "A negative index, which wraps round", "note"),
     Entry("dropped-k-tail", "result", "The last products of the sum are missing"),
     Entry("repeated-k-tail", "result", "Some products are added twice"),
@@ -94,12 +114,14 @@ _ENTRIES = (
     Entry("float64-arithmetic", "performance", "Arithmetic in float64 where float32 was meant", "note"),
     Entry("uncoalesced-access", "performance", "A warp's accesses are spread over memory", "note"),
     Entry("bank-conflict", "performance", "Lanes of a warp queue for one bank", "note"),
+    Entry("idle-blocks", "performance", "Many more blocks than the output needs", "warning"),
     Entry("low-arithmetic-intensity", "performance", "Too few operations per loaded byte", "note"),
     Entry("no-shared-reuse", "performance", "A shared tile that does not save loads", "note"),
     Entry(
         "register-spill", "performance", "Registers that overflow into memory", "note", needs_compiler=True
     ),
     Entry("low-occupancy", "performance", "Too few warps in flight", "note", needs_compiler=True),
+    *(Entry(name, "device", title, severity, needs_gpu=True) for name, title, severity in _OF_THE_DEVICE),
 )
 
 CATALOGUE: Mapping[str, Entry] = {entry.name: entry for entry in _ENTRIES}

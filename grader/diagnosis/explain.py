@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from grader.diagnosis import (
     compilation,
+    device,
+    grid_order,
     initcheck,
     launching,
     memcheck,
@@ -34,6 +36,7 @@ WRITERS: Mapping[str, Writer] = {
     **memcheck.WRITERS,
     **result.WRITERS,
     **performance.WRITERS,
+    **device.WRITERS,
 }
 
 #: Families whose faults may leave the result right by luck.
@@ -49,7 +52,10 @@ _SEEN_IN: Mapping[Family, str] = {
     "memcheck": "seen in the launch itself; not tested by a repair",
     "result": "compared with the reference; not tested by a repair",
     "performance": "counted from the addresses and operations of the launch; no time was measured",
+    "device": "seen in a run on the GPU, beside the machine's judgement",
 }
+
+_SAID_BY_THE_COMPILER = "said by the compiler; nothing was run on a GPU"
 
 #: An unknown name is one of the machine: it saw something in the launch.
 _UNCATALOGUED_FAMILY: Family = "memcheck"
@@ -65,6 +71,8 @@ def explain(finding: Finding, context: Context) -> Diagnostic:
     """
     evidence = Evidence(finding, context)
     wording = WRITERS.get(finding.name, _uncatalogued)(evidence)
+    if grid_order.is_at_fault(evidence):
+        wording = grid_order.reworded(evidence, wording)
     return Diagnostic(
         name=finding.name,
         severity=finding.severity,
@@ -131,7 +139,10 @@ def _checked(evidence: Evidence, wording: Wording) -> str:
     ):
         orders = f" in {plural(context.orders, 'order')} of the warps" if context.orders > 0 else ""
         return f"no wrong value was seen{orders}, and it is a fault all the same: {wording.all_the_same}"
-    return sentence(_SEEN_IN[family], wording.all_the_same, joiner="; ")
+    # The compile check says what kind of refusal it was.
+    compiled = (known is not None and known.needs_compiler) or bool(evidence.text("refusal"))
+    seen_in = _SAID_BY_THE_COMPILER if compiled else _SEEN_IN[family]
+    return sentence(seen_in, wording.all_the_same, joiner="; ")
 
 
 def _hints(wording: Wording, context: Context) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.diagnosis import grammar, picture, repair_places, skipped_store, source
+from grader.diagnosis import copies, grammar, picture, repair_places, skipped_store, source
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import part, plural, quote
 from grader.diagnosis.passing import Reason, whole_tiles
@@ -54,6 +54,8 @@ def _when_read(evidence: Evidence, slot: str, old: str) -> str:
 
 
 def _uninitialised_shared_read(evidence: Evidence) -> Wording:
+    if evidence.flag("under_way"):
+        return copies.read_before_arrival(evidence)
     code, slot = evidence.code("a shared slot"), evidence.slot() or "a shared slot"
     skipped, block = evidence.count("skipped"), evidence.count("block_threads")
     guarded = skipped is not None and skipped > 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from grader.diagnosis import grammar, picture, source
+from grader.diagnosis import picture, source
 from grader.diagnosis.evidence import Evidence, loop_values
 from grader.diagnosis.grammar import axis_name, listing, number, plural, quote, span_of_numbers
+from grader.diagnosis.launch_config import bad_launch_config
 from grader.diagnosis.passing import whole_tiles
 from grader.diagnosis.wording import Wording, Writer
 
@@ -85,72 +86,6 @@ def _shared_memory_too_large(evidence: Evidence) -> Wording:
     )
 
 
-#: What is wrong with a configuration: the clause after its function's name, and the cure.
-_CONFIG_RULES = {
-    "missing": ("is not defined in this file", "write `def {name}(...)` that returns `(grid, block)`"),
-    "host-error": ("could not be worked out", "keep {name} to whole-number arithmetic on its arguments"),
-    "not-a-pair": ("does not return a pair (grid, block)", "return two tuples from {name}: `grid, block`"),
-    "not-integers": (
-        "returns a number that is not a whole one",
-        "use `//` in {name}, which gives whole numbers, in place of `/`",
-    ),
-    "not-positive": (
-        "returns a size below 1",
-        "round the number of blocks up in {name}: `(size + TILE - 1) // TILE`",
-    ),
-    "axis-count": (
-        "returns a grid or block without one to three axes",
-        "give grid and block one to three axes each in {name}: x, then y, then z",
-    ),
-    "too-many-blocks": (
-        "asks for more blocks than a grid may have",
-        "divide by the tile in {name}: one block covers a whole tile",
-    ),
-}
-
-
-def _bad_launch_config(evidence: Evidence) -> Wording:
-    if evidence.text("rule") == "constant":
-        return _bad_constant(evidence)
-    function = quote(evidence.text("function") or "launch_config")
-    got, detail = quote(evidence.text("got")), evidence.text("detail").replace("-", " ")
-    what, cure = _CONFIG_RULES.get(
-        evidence.text("rule"), ("gives no grid and block", "return `(grid, block)` from {name}")
-    )
-    reason = grammar.sentence(f"it returns {got}" if got else "", detail)
-    return Wording(
-        headline=f"{function} {what}" + (f": {reason}" if reason else ""),
-        primary="this is where the configuration comes from",
-        seen=(evidence.shape(), f"returned {got}" if got else "", detail),
-        because="a launch needs the number of blocks and of threads in a block, each along x, y and z, "
-        "as whole numbers from 1 up",
-        hints=(
-            f"what does {function} return for the smallest shape, worked out by hand?",
-            "the grid counts blocks and comes first, the block counts threads; x comes before y",
-            cure.format(name=function),
-        ),
-        all_the_same="such a launch is refused, and nothing is computed",
-    )
-
-
-def _bad_constant(evidence: Evidence) -> Wording:
-    name, got = quote(evidence.text("name")) or "a constant", quote(evidence.text("got"))
-    allowed = listing(evidence.texts("allowed"), "or")
-    return Wording(
-        headline=f"{name} is {got or 'not set'}, and this exercise takes {allowed or 'other values'}",
-        primary=f"one of {allowed}" if allowed else "not an allowed value",
-        seen=(f"found {got}" if got else f"{name} is not assigned at module level", f"allowed: {allowed}"),
-        because="the grader reads the constant to choose the block and the shapes, "
-        "so it must be a plain number at module level, one of those that the exercise lists",
-        hints=(
-            f"what is {name} used for in the launch?",
-            f"{name} has to be a literal number, written once at module level",
-            f"write `{evidence.text('name') or 'TILE'} = {(evidence.texts('allowed') or ('16',))[-1]}`"
-            f"{evidence.on_line()}",
-        ),
-    )
-
-
 def _grid_too_small(evidence: Evidence) -> Wording:
     array, axis = evidence.array("the output"), evidence.whole("axis")
     reached, size = evidence.count("reached"), evidence.count("size")
@@ -219,7 +154,7 @@ def _did_not_finish(evidence: Evidence) -> Wording:
 
 
 WRITERS: dict[str, Writer] = {
-    "bad-launch-config": _bad_launch_config,
+    "bad-launch-config": bad_launch_config,
     "block-too-large": _block_too_large,
     "grid-too-large": _grid_too_large,
     "shared-memory-too-large": _shared_memory_too_large,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from grader.diagnosis import grammar, outside, picture, source
+from grader.diagnosis import alignment, grammar, outside, picture, source
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import part, plural, quote
 from grader.diagnosis.passing import Reason, whole_tiles
@@ -221,5 +221,6 @@ def _negative_index(evidence: Evidence) -> Wording:
 WRITERS: dict[str, Writer] = {
     "out-of-bounds-read": _out_of_bounds_read,
     "out-of-bounds-write": _out_of_bounds_write,
+    "misaligned-access": alignment.misaligned_access,
     "negative-index": _negative_index,
 }

@@ -101,6 +101,33 @@ def _bank_conflict(evidence: Evidence) -> Wording:
     )
 
 
+def _idle_blocks(evidence: Evidence) -> Wording:
+    blocks, needed = evidence.count("blocks"), evidence.count("needed")
+    many = f"{plural(blocks, 'block')}" if blocks is not None else "many blocks"
+    few = f"{plural(needed, 'block')} of {_threads(evidence)}" if needed is not None else "fewer blocks"
+    intensity, wanted = evidence.number("intensity"), evidence.number("wanted")
+    loads = f"{intensity:.2f} operations for each loaded byte" if intensity is not None else ""
+    asked = f", where {wanted:.2f} are asked for" if loads and wanted is not None else ""
+    return Wording(
+        headline=f"the grid has {many}, and {few} do all the work",
+        primary="so many blocks",
+        seen=(evidence.at_shape(), loads + asked),
+        because="a grid counts blocks, not elements: the blocks beyond the output take their turn on the "
+        "device, may load tiles, and store nothing",
+        hints=(
+            "how many elements of the output does one block compute?",
+            "each block covers as many columns as it has threads along x, and as many rows as along y",
+            f"divide each size by the block's{evidence.on_line()}: `(size + TILE - 1) // TILE` blocks",
+        ),
+        all_the_same="the other blocks cost time, and may load what nobody uses",
+    )
+
+
+def _threads(evidence: Evidence) -> str:
+    block = evidence.context.block
+    return f"{block[0]} x {block[1]} threads" if block else "the block's size"
+
+
 def _low_arithmetic_intensity(evidence: Evidence) -> Wording:
     intensity, wanted = evidence.number("intensity"), evidence.number("wanted")
     measured = f"{intensity:.2f}" if intensity is not None else "too few"
@@ -142,21 +169,34 @@ def _no_shared_reuse(evidence: Evidence) -> Wording:
     )
 
 
+def _compiled_for(evidence: Evidence) -> str:
+    arch = evidence.text("arch")
+    return f"compiled for {arch}" if arch else ""
+
+
 def _register_spill(evidence: Evidence) -> Wording:
     spilled, registers = evidence.count("bytes"), evidence.count("registers")
     size = plural(spilled, "byte") if spilled is not None else "some registers"
+    kernel = evidence.role("kernel", "the kernel")
+    # A local array may never have been in registers: it stands in the stack frame, and nothing is spilled.
+    whole = evidence.flag("stack")
+    kept = f"keeps {size} a thread of {kernel} in" if whole else f"spills {size} a thread of {kernel} to"
     return Wording(
-        headline=f"the compiler spills {size} a thread of {evidence.role('kernel', 'the kernel')} to memory",
-        primary="these values do not fit into the registers",
+        headline=f"the compiler {kept} memory",
+        primary="its values are not all in registers"
+        if whole
+        else "these values do not fit into the registers",
         seen=(
             f"{plural(registers, 'register')} a thread" if registers is not None else "",
-            f"spilled: {size}",
+            f"{'in local memory' if whole else 'spilled'}: {size}",
+            _compiled_for(evidence),
         ),
         because="a thread has at most 255 registers; what does not fit is kept in local memory, which is "
         "ordinary device memory and hundreds of times slower",
         hints=(
             "how many values does one thread keep at the same time?",
-            "a thread tile of TM x TN needs TM * TN sums and TM + TN operands in registers",
+            "a thread tile of TM x TN needs TM * TN sums and TM + TN operands in registers"
+            + ("; an array is in registers only where every index is known once loops are unrolled" * whole),
             "make the thread tile or the depth of the k-tile smaller, and compile again",
         ),
         all_the_same="the result is right; the time is not",
@@ -171,7 +211,11 @@ def _low_occupancy(evidence: Evidence) -> Wording:
         headline=f"{share} fit on a multiprocessor at a time"
         + (f", limited by {resource}" if resource else ""),
         primary="",
-        seen=(f"{share} resident", f"limited by {resource}" if resource else ""),
+        seen=(
+            f"{share} resident",
+            f"limited by {resource}" if resource else "",
+            _compiled_for(evidence),
+        ),
         because="a multiprocessor hides the wait for memory by running other warps; "
         "with few of them it stands idle",
         hints=(
@@ -188,6 +232,7 @@ WRITERS: dict[str, Writer] = {
     "float64-arithmetic": _float64_arithmetic,
     "uncoalesced-access": _uncoalesced_access,
     "bank-conflict": _bank_conflict,
+    "idle-blocks": _idle_blocks,
     "low-arithmetic-intensity": _low_arithmetic_intensity,
     "no-shared-reuse": _no_shared_reuse,
     "register-spill": _register_spill,

@@ -18,6 +18,7 @@ _MADE: Mapping[str, str] = {
     "guard": "this decides which elements are reached",
     "range": "the rounds of the loop are counted here",
     "step": "the loop goes on from here",
+    "grid-order": "`cuda.grid(2)` gives the number along x first",
     "mirrored": "the index is made here",
     "axes": "the index is made here",
     "offset": "the index is made here",

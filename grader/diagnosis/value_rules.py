@@ -37,6 +37,17 @@ def _operand_type(p: Parts) -> Rule:
     )
 
 
+def _in_place_division(p: Parts) -> Rule:
+    return (
+        f"{p.code} cannot be compiled: {p.name} is a whole number, and `/` gives a float",
+        "`/=` of whole numbers",
+        "numba-cuda keeps the type of what stands before `/=` where both sides are whole numbers, and then "
+        "cannot store the quotient in it",
+        "is a whole number wanted here, or a fraction?",
+        f"write `//=` for a whole number, or {p.name} `=` the quotient for a fraction{p.at}",
+    )
+
+
 def _index_type(p: Parts) -> Rule:
     return (
         f"an index in {p.code} is {p.got or 'no whole number'}",
@@ -202,6 +213,7 @@ RULES: dict[str, Callable[[Parts], Rule]] = {
     "unset-variable": _unset_variable,
     "plain-function": _plain_function,
     "operand-type": _operand_type,
+    "in-place-division": _in_place_division,
     "index-type": _index_type,
     "not-indexable": _not_indexable,
     "not-iterable": _not_iterable,

@@ -19,6 +19,8 @@ def _shuffle_from_inactive_lane(evidence: Evidence) -> Wording:
     which = f"lane {lane}" if lane is not None else "a lane"
     around = guard(evidence.lines, evidence.finding.primary)
     test = quote(node_text(evidence.lines, around.test)) if around is not None else ""
+    if evidence.flag("whole_warp"):
+        return _part_of_a_warp(evidence, code, which, test)
     return Wording(
         headline=f"{code} takes a value from {which}, which does not take part",
         primary=f"{evidence.thread(0, 'a thread')} reads from {which} here",
@@ -35,6 +37,27 @@ def _shuffle_from_inactive_lane(evidence: Evidence) -> Wording:
             "uses the value",
         ),
         all_the_same="a device may hand over anything",
+    )
+
+
+def _part_of_a_warp(evidence: Evidence, code: str, absent: str, test: str) -> Wording:
+    """An instruction of the whole warp, each lane giving and getting a part, that some lanes do not reach."""
+    return Wording(
+        headline=f"{code} is done by a warp as one, and {absent} does not take part",
+        primary=f"{evidence.thread(0, 'a thread')} is here without it",
+        secondary="lanes that go the other way here do not come to the call",
+        seen=_seen(evidence, ("comes here without its whole warp", "come here without their whole warp")),
+        because="every one of the 32 lanes holds a part of the operands and gets a part of the result; where "
+        "a lane is missing, what the others get is undefined",
+        hints=(
+            "do all 32 lanes of the warp come to this call together?",
+            f"{test} around the call keeps lanes from it"
+            if test
+            else "a warp may end with the block, or some of its lanes may have returned before",
+            f"let every lane of the warp reach the call{evidence.on_line()}, and guard the store of the "
+            "result",
+        ),
+        all_the_same="a device may give anything, or wait for ever",
     )
 
 
@@ -57,7 +80,32 @@ def _lane_not_in_mask(evidence: Evidence) -> Wording:
     )
 
 
+def _inactive_lane_in_mask(evidence: Evidence) -> Wording:
+    code, lane = evidence.code("a warp operation"), evidence.whole("lane")
+    which = f"lane {lane}" if lane is not None else "a lane"
+    around = guard(evidence.lines, evidence.finding.primary)
+    test = quote(node_text(evidence.lines, around.test)) if around is not None else ""
+    return Wording(
+        headline=f"{code} names {which} in its mask, and {which} does not come to it",
+        primary=f"{evidence.thread(0, 'a thread')}, {which} of its warp, is in the mask and not here",
+        secondary="this decides which lanes come to the call",
+        seen=_seen(evidence, ("is in the mask and does not call", "are in the mask and do not call")),
+        because="the lanes of the mask wait for one another: each of them that has not returned must make "
+        "the same call with the same mask, and otherwise what the call does is undefined",
+        hints=(
+            "which lanes of the warp come to this line, and which bits has the mask?",
+            f"{test} around the call keeps lanes away that the mask names"
+            if test
+            else "`0xFFFFFFFF` names all 32 lanes of the warp, whichever of them come",
+            f"make the call{evidence.on_line()} with every lane that the mask names, and choose afterwards "
+            "who uses the value",
+        ),
+        all_the_same="a device may hand over anything, or wait for ever",
+    )
+
+
 WRITERS: dict[str, Writer] = {
+    "inactive-lane-in-mask": _inactive_lane_in_mask,
     "shuffle-from-inactive-lane": _shuffle_from_inactive_lane,
     "lane-not-in-mask": _lane_not_in_mask,
 }

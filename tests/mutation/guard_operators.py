@@ -162,7 +162,7 @@ def other_else(style: Style) -> Iterator[Change]:
         text = style.text.swap(role, "0.0", "1.0")
         # One function fills both tiles there, so that both hold ones.
         both = style.text.has("call_a")
-        labels: tuple[Place, ...] = (("wrong-result", (role,)), ("repeated-k-tail", (role,))) if both else ()
+        labels: tuple[Place, ...] = (("wrong-result", (role,)),) if both else ()
         assert text is not None, line
         yield Change(f"{role} one", text, labels)
 

@@ -32,11 +32,15 @@ class Grading:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A grading beside what is true of the mutant. ``named`` and ``line_right`` are False if not found."""
+    """A grading beside what is true of the mutant. ``named`` and ``line_right`` are False if not found.
+
+    ``shown`` says whether an H200 gave anything but the right result; None where none was asked.
+    """
 
     mutant: Mutant
     grading: Grading
     faulty: bool
+    shown: bool | None = None
 
     @property
     def found(self) -> bool:
@@ -80,10 +84,14 @@ def grade_all(mutants: Iterable[Mutant], processes: int) -> Iterator[Grading]:
         yield from pool.map(graded, mutants, chunksize=4)
 
 
+def _shown(answer: dict[str, Any]) -> bool | None:
+    return answer["h200"] != "right" if "h200" in answer else None
+
+
 def judged(
     mutants: Iterable[Mutant], gradings: Iterable[Grading], answers: dict[str, Any]
 ) -> tuple[Judgement, ...]:
     return tuple(
-        Judgement(one, grading, faulty(answers[one.key]))
+        Judgement(one, grading, faulty(answers[one.key]), _shown(answers[one.key]))
         for one, grading in zip(mutants, gradings, strict=True)
     )

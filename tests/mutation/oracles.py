@@ -3,8 +3,9 @@
     python -m tests.mutation.oracles [PROCESSES]
 
 ``docs/results/mutants.json`` holds, for each mutant, a hash of its text, the faults that the reference
-checker shows, what numba's simulator gives (right, wrong, error, or timeout) and, once measured, what an
-H200 gave. A mutant is faulty where any of them shows a fault, and equivalent where none does.
+checker shows and what numba's simulator gives (right, wrong, error, or timeout); ``mutants_h200.json``
+beside it what an H200 gave (``tools/hardware/mutants.py``). A mutant is faulty where any of them shows a
+fault, and equivalent where none does.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tests.mutation.mutant import Mutant
 from tests.mutation.reference_verdict import faults
 
 RECORD = ROOT / "docs" / "results" / "mutants.json"
+HARDWARE = RECORD.with_name("mutants_h200.json")
 LIMIT = 20.0
 Answers = dict[str, dict[str, Any]]
 
@@ -36,9 +38,20 @@ def digest(source: str) -> str:
 def recorded() -> Answers:
     """The answers that still belong to the text of their mutant."""
     known: Answers = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    measured = on_hardware()
     return {
-        one.key: known[one.key] for one in corpus() if known.get(one.key, {}).get("sha") == digest(one.source)
+        one.key: {**known[one.key], **({"h200": measured[one.key]} if one.key in measured else {})}
+        for one in corpus()
+        if known.get(one.key, {}).get("sha") == digest(one.source)
     }
+
+
+def on_hardware() -> dict[str, str]:
+    """What the H200 gave for each mutant: "right", "wrong in 40 of 80", or the error."""
+    if not HARDWARE.exists():
+        return {}
+    answers: dict[str, str] = json.loads(HARDWARE.read_text(encoding="utf-8"))["answers"]
+    return answers
 
 
 def faulty(answer: dict[str, Any]) -> bool:
@@ -120,7 +133,10 @@ def main(processes: int) -> None:
 
 def write(answers: Answers) -> None:
     """Keep the answers, in the order of the corpus, a line each."""
-    ordered = {one.key: answers[one.key] for one in corpus()}
+    ordered = {
+        one.key: {name: value for name, value in answers[one.key].items() if name != "h200"}
+        for one in corpus()
+    }
     text = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in ordered.items())
     RECORD.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -105,10 +105,9 @@ class Mending:
         return self.second.name in labels and self.second.line in labels[self.second.name]
 
 
-def mended(processes: int) -> tuple[Mending, ...]:
-    """Every pair, and where its first cause is true what is left when that is mended."""
+def mended(first: Sequence[Grading], processes: int) -> tuple[Mending, ...]:
+    """Every pair with its grading, and where its first cause is true what is left when that is mended."""
     known = pairs()
-    first = list(grade_all([pair.both for pair in known], processes))
     blamed = [pair.blamed(one.name, one.line) for pair, one in zip(known, first, strict=True)]
     left = [pair.only[1 - at] for pair, at in zip(known, blamed, strict=True) if at is not None]
     second = iter(grade_all(left, processes))

@@ -10,7 +10,7 @@ from tests.content.variants import ROOT
 from tests.mutation.corpus import corpus
 from tests.mutation.judging import graded
 from tests.mutation.mutant import Mutant
-from tests.mutation.oracles import recorded
+from tests.mutation.oracles import faulty, on_hardware, recorded
 from tests.mutation.reference_verdict import faults
 from tests.mutation.styles import styles
 from tools.diagnosis_matrix import SAMPLE
@@ -29,6 +29,18 @@ def test_targets() -> None:
 def test_two_mistakes_at_once() -> None:
     assert MATRIX["pairs"] >= 100
     assert MATRIX["first_true"] >= 0.95 * MATRIX["pairs"]
+
+
+def test_the_matrix_carries_what_the_hardware_showed() -> None:
+    shown = {key for key, answer in on_hardware().items() if answer != "right"}
+    wrong = {key for key, answer in recorded().items() if faulty(answer)}
+    figures = MATRIX["h200"]
+    assert (figures["faulty"], figures["equivalent"]) == (MATRIX["faulty"], MATRIX["equivalent"])
+    assert figures["faulty_shown"] == len(shown & wrong) == 795
+    assert figures["equivalent_shown"] == len(shown - wrong) == 0
+    page = (ROOT / "docs" / "diagnosis-matrix.md").read_text(encoding="utf-8")
+    row = f"| all | {figures['faulty']} | {figures['faulty_found']} | {figures['faulty_shown']} |"
+    assert row in page.splitlines()
 
 
 def test_every_mutant_is_judged() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.diagnosis import Context
-from grader.records import Finding, ShapeResult, Slot, Span, Thread
+from grader.records import Fact, Finding, ShapeResult, Slot, Span, Thread
 
 TILED = """\
 from numba import cuda, float32
@@ -210,6 +210,12 @@ def shuffle_from_inactive_lane() -> Example:
 
 def lane_not_in_mask() -> Example:
     return _shuffle("", "lane-not-in-mask", 16, 16)
+
+
+def inactive_lane_in_mask() -> Example:
+    example = _shuffle("if i < 16:\n        ", "inactive-lane-in-mask", 16, 16)
+    finding = replace(example.finding, facts={"lane": 16})
+    return replace(example, finding=finding)
 
 
 def _shuffle(guard: str, name: str, at: int, threads: int) -> Example:
@@ -534,6 +540,26 @@ def out_of_bounds_write() -> Example:
     return _example(source, finding, failing=failing, passing=(ALIGNED, shape("ragged K", (48, 64, 40))))
 
 
+def misaligned_access() -> Example:
+    head = (
+        "from numba import cuda, float32\nfrom grader.gpu import ptx\n\n\n@cuda.jit\ndef copy(a, out, n):\n"
+    )
+    body = "    row = cuda.threadIdx.x\n    four = cuda.local.array(4, float32)\n"
+    call = "ptx.load4(four, 0, a, row * n)"
+    source = f"{head}{body}    {call}\n    ptx.store4(out, 4 * row, four, 0)\n"
+    finding = Finding(
+        "misaligned-access",
+        "error",
+        place(source, call),
+        threads=(Thread((0, 0, 0), (1, 0, 0)),),
+        slot=Slot("a", "global", (1, 0)),
+        counts={"threads": 24},
+        facts={"bytes": 16, "elements": 4, "offset": 37},
+    )
+    lines = tuple(source.splitlines())
+    return Example(source, finding, Context("copy.py", lines, block=(32, 1, 1), grid=(1, 1, 1)))
+
+
 def negative_index() -> Example:
     source = SMOOTH.replace("    if 0 < i < n - 1:\n", "    if i < n - 1:\n")
     finding = Finding(
@@ -682,6 +708,18 @@ def bank_conflict() -> Example:
     return _example(source, finding, failing=(), passing=(ALIGNED,))
 
 
+def idle_blocks() -> Example:
+    source = TILED + "\n\ndef launch_config(M, N):\n    grid = (N, M)\n    return grid, (TILE, TILE)\n"
+    finding = Finding(
+        "idle-blocks",
+        "error",
+        place(source, "(N, M)"),
+        counts={"blocks": 2048, "needed": 8},
+        facts={"grid": (32, 64, 1), "cover": (2, 4, 1), "intensity": 0.25, "wanted": 1.8},
+    )
+    return _example(source, finding, failing=(), passing=(ALIGNED,))
+
+
 def low_arithmetic_intensity() -> Example:
     source = edited("As[ty, k] * Bs[k, tx]", "A[row, t * TILE + k] * B[t * TILE + k, col]")
     finding = Finding(
@@ -725,17 +763,107 @@ def low_occupancy() -> Example:
     return _example(TILED, finding, failing=(), passing=())
 
 
+_ON_GPU: dict[str, Fact] = {
+    "device": "NVIDIA H200",
+    "shape": (("M", 50), ("N", 37), ("K", 40)),
+    "family": "all_ragged",
+}
+
+
+def backends_disagree() -> Example:
+    facts: dict[str, Fact] = {
+        **_ON_GPU,
+        "array": "C",
+        "index": (3, 36),
+        "inputs": "exact",
+        "machine_value": 412.0,
+        "gpu_value": 408.0,
+        "expected": 412.0,
+        "machine_wrong": 0,
+        "gpu_wrong": 50,
+        "ended_by": "",
+    }
+    counts = {"elements": 1850, "concerned": 4}
+    return _example(
+        TILED, Finding("backends-disagree", "error", counts=counts, facts=facts), failing=(), passing=()
+    )
+
+
+def _on_gpu(name: str, detail: str, *, at: str = "", shapes: int = 27, explained_by: str = "") -> Example:
+    finding = Finding(
+        name,
+        "note" if explained_by else "error",
+        place(TILED, at) if at else None,
+        counts={"concerned": shapes},
+        facts={**_ON_GPU, "detail": detail, "explained_by": explained_by},
+    )
+    return _example(TILED, finding, failing=(), passing=(), shape=ALL_RAGGED)
+
+
+def gpu_compile_error() -> Example:
+    detail = "TypingError: Cannot unify array(float32, 2d, C) and float64 for 'value'"
+    return _on_gpu("gpu-compile-error", detail, at="acc = float32(0.0)", shapes=29)
+
+
+def gpu_launch_refused() -> Example:
+    return _on_gpu("gpu-launch-refused", "CudaAPIError: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", shapes=29)
+
+
+def gpu_illegal_address() -> Example:
+    detail = "CudaAPIError: [700] Call to cuCtxSynchronize results in CUDA_ERROR_ILLEGAL_ADDRESS"
+    return _on_gpu("gpu-illegal-address", detail, explained_by="out-of-bounds-write")
+
+
+def gpu_kernel_aborted() -> Example:
+    return _on_gpu("gpu-kernel-aborted", "CudaAPIError: CUDA_ERROR_ILLEGAL_INSTRUCTION")
+
+
+def gpu_did_not_finish() -> Example:
+    return _on_gpu("gpu-did-not-finish", "10 s", explained_by="divergent-barrier")
+
+
+def gpu_out_of_memory() -> Example:
+    return _on_gpu("gpu-out-of-memory", "CudaAPIError: CUDA_ERROR_OUT_OF_MEMORY", shapes=1)
+
+
+def gpu_child_lost() -> Example:
+    return _on_gpu("gpu-child-lost", "it was ended by signal 9")
+
+
+def gpu_margin_overwritten() -> Example:
+    facts: dict[str, Fact] = {**_ON_GPU, "array": "C", "distance": 1, "explained_by": ""}
+    return _example(
+        TILED,
+        Finding("gpu-margin-overwritten", "error", counts={"concerned": 2}, facts=facts),
+        failing=(),
+        passing=(),
+    )
+
+
+def gpu_result_by_luck() -> Example:
+    facts: dict[str, Fact] = {**_ON_GPU, "hazard": "shared-overwrite-before-barrier"}
+    return _example(
+        TILED,
+        Finding("gpu-result-by-luck", "note", counts={"concerned": 29}, facts=facts),
+        failing=(),
+        passing=(),
+    )
+
+
 _MAKERS: tuple[Callable[[], Example], ...] = (
     syntax_error, missing_kernel, changed_signature, not_started, forbidden_call, unsupported_construct,
     type_error, non_constant_shared_shape, bad_launch_config, block_too_large, shared_memory_too_large,
-    grid_too_large, shuffle_from_inactive_lane, lane_not_in_mask,
+    grid_too_large, shuffle_from_inactive_lane, lane_not_in_mask, inactive_lane_in_mask,
     grid_too_small, did_not_finish, divergent_barrier, exit_before_barrier, shared_read_before_barrier,
     shared_overwrite_before_barrier, shared_write_conflict, global_write_conflict, global_read_write_race,
     undefined_variable, uninitialised_shared_read, uninitialised_local_read, stale_shared_read,
-    unwritten_output, out_of_bounds_read, out_of_bounds_write, negative_index, dropped_k_tail,
+    unwritten_output, out_of_bounds_read, out_of_bounds_write, misaligned_access, negative_index,
+    dropped_k_tail,
     repeated_k_tail, transposed_result, swapped_operands, accumulated_into_output, precision_loss,
-    wrong_result, float64_arithmetic, uncoalesced_access, bank_conflict, low_arithmetic_intensity,
-    no_shared_reuse, register_spill, low_occupancy,
+    wrong_result, float64_arithmetic, uncoalesced_access, bank_conflict, idle_blocks,
+    low_arithmetic_intensity, no_shared_reuse, register_spill, low_occupancy, backends_disagree,
+    gpu_compile_error, gpu_launch_refused, gpu_illegal_address, gpu_kernel_aborted, gpu_did_not_finish,
+    gpu_out_of_memory, gpu_child_lost, gpu_margin_overwritten, gpu_result_by_luck,
 )  # fmt: skip
 
 EXAMPLES: dict[str, Example] = {maker.__name__.replace("_", "-"): maker() for maker in _MAKERS}
