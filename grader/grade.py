@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 from grader import exercises, source
+from grader.gpu.options import Backend, Beside, GpuOptions
 from grader.records import Fault, Outcome, QuestionResult, Report
 from grader.rubric.load import load
 from grader.rubric.model import Rubric
@@ -25,12 +26,17 @@ def grade(
     rubric_dir: Path | None = None,
     private_key: str | bytes | None = None,
     hint_level: int = 1,
+    backend: Backend = "machine",
+    gpu: GpuOptions | None = None,
+    beside: Beside | None = None,
 ) -> Report:
     """Grade the file at ``path`` as a submission to an exercise.
 
     A bad submission never raises: an unreadable one is a FAIL with its reason, and a crash of ours is a
     HARNESS FAULT. ``private_key`` draws other hidden shapes and numbers of the same kinds. The hint
-    level is capped by the rubric.
+    level is capped by the rubric. ``backend`` "gpu" runs a kernel on a GPU besides, as ``gpu`` allows, and
+    ends in CANNOT JUDGE where there is none; "auto" then leaves it to the machine and says so. ``beside``
+    asks the compiler, and NVIDIA's tools, about a kernel too.
 
     Raises
     ------
@@ -42,7 +48,7 @@ def grade(
     rubric = load(exercise.rubric)
     key = private_key.encode() if isinstance(private_key, str) else private_key
     try:
-        report = _graded(rubric, exercise, str(path), key)
+        report = _graded(rubric, exercise, str(path), key, backend, gpu or GpuOptions(), beside or Beside())
     except source.SourceError as error:
         report = replace(_empty(rubric, str(path), Outcome.FAIL), reason=str(error))
     except Exception as error:  # noqa: BLE001  whatever it is, it is ours, and no student must bear it
@@ -53,14 +59,37 @@ def grade(
     return replace(report, hint_level=level, seconds=perf_counter() - started)
 
 
-def _graded(rubric: Rubric, exercise: exercises.Exercise, path: str, key: bytes | None) -> Report:
+def _graded(
+    rubric: Rubric,
+    exercise: exercises.Exercise,
+    path: str,
+    key: bytes | None,
+    backend: Backend,
+    gpu: GpuOptions,
+    beside: Beside,
+) -> Report:
     submission = source.read(path)
     if rubric.kind != "kernel":
         return _worksheet(rubric, path, submission.text)
     # Loaded here, since it brings the machine and NumPy, which a worksheet can do without.
     from grader.grade_kernel import grade_kernel
 
-    return grade_kernel(rubric, path, submission.text, exercises.skeleton(exercise), key)
+    skeleton = exercises.skeleton(exercise)
+    if backend == "machine":
+        return grade_kernel(rubric, path, submission.text, skeleton, key, beside)
+    from grader.gpu.available import gpu_reason
+
+    reason = "" if gpu.simulated else gpu_reason()
+    if not reason:
+        from grader.grade_gpu import grade_on_gpu
+
+        return grade_on_gpu(rubric, path, submission.text, skeleton, key, gpu, beside)
+    if backend == "gpu":
+        from grader.grade_gpu import no_gpu
+
+        return no_gpu(_empty(rubric, path, Outcome.CANNOT_JUDGE), reason)
+    report = grade_kernel(rubric, path, submission.text, skeleton, key, beside)
+    return replace(report, notes=(*report.notes, f"graded by the machine alone: {reason}"))
 
 
 def _worksheet(rubric: Rubric, path: str, text: str) -> Report:

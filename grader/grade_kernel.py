@@ -14,6 +14,7 @@ from grader.checks.repair import Confirmed, confirm
 from grader.checks.structure import constants_of, kernel_findings, placeholders, same_code
 from grader.checks.traffic import TRAFFIC
 from grader.diagnosis import rank
+from grader.gpu.options import Beside
 from grader.kernel_messages import diagnose
 from grader.kernel_scores import families_of, shape_scores
 from grader.records import FamilyResult, Finding, Outcome, QuestionResult, Report
@@ -23,7 +24,7 @@ from grader.rubric.scoring import outcome_of, score_checks, total
 from grader.rubric.suites import Shape, shapes_of
 from grader.simt import Program, parse
 
-__all__ = ["grade_kernel"]
+__all__ = ["Judged", "grade_kernel", "judge", "report_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Judged:
     ``constants`` are those that the submission sets as the rubric allows; ``settings`` has a value for each.
     """
 
+    program: Program
     seen: tuple[Seen, ...] = ()
     early: tuple[Finding, ...] = ()
     shapes: tuple[Shape, ...] = ()
@@ -53,16 +55,35 @@ class Judged:
         return any(finding.name == "not-started" for finding in self.findings)
 
 
-def grade_kernel(rubric: Rubric, path: str, text: str, skeleton: str, key: bytes | None = None) -> Report:
-    """The Report on a submission's text. ``skeleton`` is the exercise as a student first gets it."""
-    program, kernel = parse(text), rubric.kernel
-    assert kernel is not None
-    judged = _judge(rubric, kernel, program, skeleton, key or b"")
-    scores = shape_scores(judged.shapes, judged.trials, judged.launcher)
+def grade_kernel(
+    rubric: Rubric,
+    path: str,
+    text: str,
+    skeleton: str,
+    key: bytes | None = None,
+    beside: Beside | None = None,
+) -> Report:
+    """The Report on a submission's text. ``skeleton`` is the exercise as a student first gets it.
+
+    ``beside`` asks the compiler, and NVIDIA's tools, about the kernel too.
+    """
+    judged = judge(rubric, parse(text), skeleton, key or b"")
+    report = report_of(rubric, path, judged)
+    if beside is None:
+        return report
+    from grader.beside import with_beside
+
+    return with_beside(rubric, report, judged, beside)
+
+
+def report_of(rubric: Rubric, path: str, judged: Judged, also_right: Sequence[bool] | None = None) -> Report:
+    """The Report on what was judged; ``also_right`` says of each shape whether it was right on a GPU too."""
+    program = judged.program
+    scores = shape_scores(judged.shapes, judged.trials, judged.launcher, also_right)
     checks = score_checks(rubric.checks, scores, judged.settings)
     questions, notes = _answers(rubric, program)
     points, possible, pending = total(checks, questions)
-    families = families_of(judged.shapes, judged.trials, judged.launcher)
+    families = families_of(judged.shapes, judged.trials, judged.launcher, also_right)
     diagnostics = diagnose(
         rubric, path, program, judged.seen, judged.early, families, judged.constants, judged.confirmed
     )
@@ -94,7 +115,10 @@ def grade_kernel(rubric: Rubric, path: str, text: str, skeleton: str, key: bytes
     )
 
 
-def _judge(rubric: Rubric, kernel: KernelSpec, program: Program, skeleton: str, key: bytes) -> Judged:
+def judge(rubric: Rubric, program: Program, skeleton: str, key: bytes = b"") -> Judged:
+    """Try a submission on the machine, over the rubric's suite."""
+    kernel = rubric.kernel
+    assert kernel is not None
     functions = (kernel.name, *([kernel.launch.from_] if kernel.launch.from_ else []))
     early = program.findings or kernel_findings(program, kernel) or placeholders(program, functions)
     constants, wrong = constants_of(program, kernel.constants) if not program.findings else ({}, ())
@@ -103,16 +127,16 @@ def _judge(rubric: Rubric, kernel: KernelSpec, program: Program, skeleton: str, 
     settings = {name: constants.get(name, choices[0]) for name, choices in kernel.constants.items()}
     shapes = shapes_of(rubric, settings, private_key=key)
     if early:
-        return Judged(early=early, shapes=shapes, constants=constants, settings=settings)
+        return Judged(program, early=early, shapes=shapes, constants=constants, settings=settings)
     launcher = Launcher(program, kernel, rubric.exercise, constants, key)
     trials = launcher.suite(shapes)
     if not any(trial.right for trial in trials) and same_code(program, parse(skeleton), functions):
         early = _untouched(program, kernel)
-        return Judged(early=early, shapes=shapes, trials=trials, constants=constants, settings=settings)
+        return Judged(program, (), early, shapes, trials, constants, settings)
     seen = collect(launcher, rubric.checks, trials)
     stopped = bool(trials) and trials[-1].stopped
     confirmed = None if stopped else _confirmed(launcher, trials, seen)
-    return Judged(seen, (), shapes, trials, constants, settings, launcher, confirmed)
+    return Judged(program, seen, (), shapes, trials, constants, settings, launcher, confirmed)
 
 
 def _confirmed(launcher: Launcher, trials: Sequence[Trial], seen: Sequence[Seen]) -> Confirmed | None:

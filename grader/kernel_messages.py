@@ -15,7 +15,7 @@ from grader.records import Diagnostic, Dim3, FamilyResult, Finding, ShapeResult
 from grader.rubric.model import Rubric
 from grader.simt import Program
 
-__all__ = ["diagnose"]
+__all__ = ["base_context", "curtailed", "diagnose"]
 
 _REPAIRS = {
     "barrier": "a barrier after line {line}",
@@ -38,6 +38,8 @@ _REPAIRS = {
     "suspect-guard": "the test on line {line} made that of the array's own bounds",
     "suspect-range": "`{text}` on line {line}",
     "suspect-step": "`{text}` on line {line}",
+    "suspect-grid-order": "`{text} = cuda.grid(2)` on line {line}",
+    "block-size": "`{text}` as the block on line {line}",
     "suspect-mirrored": "`{text}` on line {line}",
     "suspect-axes": "x and y exchanged on line {line} and on the one beside it",
     "suspect-offset": "`{text}` on line {line}",
@@ -59,7 +61,7 @@ def diagnose(
     """Every finding explained; the confirmed cause first, then by rank, a few notes last."""
     if rubric.feedback == "none":
         return ()
-    base = _base(rubric, path, program, families, settings)
+    base = base_context(rubric, path, program, families, settings)
     by_finding = {id(one.finding): one for one in seen}
     repair = _words(confirmed.repairs) if confirmed is not None else None
     causes = confirmed.findings if confirmed is not None else ()
@@ -72,7 +74,7 @@ def diagnose(
             context = _tested(context, confirmed, repair)
         hidden = context.shape is not None and not context.shape.shown
         messages.append(replace(explain(finding, context), on_hidden_shape=hidden))
-    return tuple(_curtailed(one) for one in messages) if rubric.feedback == "category" else tuple(messages)
+    return tuple(curtailed(one) for one in messages) if rubric.feedback == "category" else tuple(messages)
 
 
 def _tested(context: Context, confirmed: Confirmed | None, repair: str | None) -> Context:
@@ -100,9 +102,10 @@ def _ordered(findings: list[Finding], causes: Sequence[Finding]) -> list[Finding
     return [*causes, *urgent, *notes[:MOST_NOTES]]
 
 
-def _base(
+def base_context(
     rubric: Rubric, path: str, program: Program, families: Sequence[FamilyResult], settings: Mapping[str, int]
 ) -> Context:
+    """What every message on a submission may draw on."""
     shapes = [shape for family in families for shape in family.shapes]
     return Context(
         path=path,
@@ -153,6 +156,6 @@ def _words(repairs: Sequence[Repair]) -> str:
     return " and ".join(said)
 
 
-def _curtailed(message: Diagnostic) -> Diagnostic:
+def curtailed(message: Diagnostic) -> Diagnostic:
     """What is left where a rubric's feedback is "category": the name and what it means in general."""
     return Diagnostic(message.name, message.severity, message.headline)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from grader.checks.evidence import hazards, out_of_bounds, settle
 from grader.checks.launching import Launcher, Trial
@@ -15,9 +16,15 @@ __all__ = ["families_of", "shape_result", "shape_scores"]
 
 
 def shape_scores(
-    shapes: Sequence[Shape], trials: Sequence[Trial], launcher: Launcher | None
+    shapes: Sequence[Shape],
+    trials: Sequence[Trial],
+    launcher: Launcher | None,
+    also_right: Sequence[bool] | None = None,
 ) -> tuple[ShapeScore, ...]:
-    """One score for every shape of the suite; those that were not launched are not right."""
+    """One score for every shape of the suite; those that were not launched are not right.
+
+    ``also_right`` has, where the kernel ran on a GPU too, whether each shape was right there.
+    """
     scores = []
     for index, shape in enumerate(shapes):
         if launcher is None or index >= len(trials):
@@ -28,7 +35,7 @@ def shape_scores(
         scores.append(
             ShapeScore(
                 family=shape.family,
-                right=trial.right,
+                right=trial.right and (also_right is None or also_right[index]),
                 hazards=hazards(findings),
                 out_of_bounds=out_of_bounds(findings),
                 flop_per_loaded_byte=intensity(trial),
@@ -39,13 +46,19 @@ def shape_scores(
 
 
 def families_of(
-    shapes: Sequence[Shape], trials: Sequence[Trial], launcher: Launcher | None
+    shapes: Sequence[Shape],
+    trials: Sequence[Trial],
+    launcher: Launcher | None,
+    also_right: Sequence[bool] | None = None,
 ) -> tuple[FamilyResult, ...]:
     """The shapes by family, in the suite's order. A shape passes where it is right and free of errors."""
     by_family: dict[str, list[ShapeResult]] = {}
     for index, shape in enumerate(shapes):
         trial = trials[index] if index < len(trials) else None
-        by_family.setdefault(shape.family, []).append(shape_result(shape, trial, launcher))
+        result = shape_result(shape, trial, launcher)
+        if also_right is not None and not also_right[index]:
+            result = replace(result, passed=False)
+        by_family.setdefault(shape.family, []).append(result)
     return tuple(
         FamilyResult(name, sum(result.passed for result in results), len(results), tuple(results))
         for name, results in by_family.items()

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
+from grader.records.corroboration import Counted, Sanitized
 from grader.records.finding import Severity
+from grader.records.gpu import Compilation, DeviceRun, Disagreement, Timing
 from grader.records.span import Span
 
 
@@ -136,7 +138,11 @@ class Report:
     are shown in a line each. ``reason`` is the one line that says why, for any outcome but PASS.
     ``status`` is "graded", or "not started" for an untouched or unfinished skeleton, which has
     its own friendly verdict (and outcome FAIL). ``settings`` are the student's constants, say
-    ``{"TILE": 16}``. ``seconds`` is wall time and not part of what makes two reports equal.
+    ``{"TILE": 16}``. ``gpu`` says how running on a GPU went, ``disagreements`` where it and the machine
+    differ, ``timings`` how fast it was, ``compiled`` what the compiler made of the kernel for each
+    architecture, or ``not_compiled`` why it was not asked; ``sanitized`` and ``counted`` are what NVIDIA's
+    tools say of launches on a GPU. ``seconds`` is wall time and not part of
+    what makes two reports equal.
     """
 
     exercise: str
@@ -158,4 +164,11 @@ class Report:
     hint_level: int = 1
     backend: str = "machine"
     fault: Fault | None = None
+    gpu: DeviceRun | None = None
+    disagreements: tuple[Disagreement, ...] = ()
+    timings: tuple[Timing, ...] = ()
+    compiled: tuple[Compilation, ...] = ()
+    not_compiled: str = ""
+    sanitized: tuple[Sanitized, ...] = ()
+    counted: tuple[Counted, ...] = ()
     seconds: float = field(default=0.0, compare=False)

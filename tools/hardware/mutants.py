@@ -133,15 +133,24 @@ def run(jobs: Path, result: Path) -> None:
 
 
 def record(result: Path) -> None:
-    """Enter the GPU's answers beside those of the other oracles."""
-    from tests.mutation.oracles import recorded, write
+    """Keep the GPU's answers; what it was, and how often each mutant ran, stays as the file has it."""
+    from tests.mutation.oracles import HARDWARE, faulty, recorded
 
-    answers = recorded()
-    for key, answer in json.loads(result.read_text()).items():
-        if key in answers:
-            answers[key]["h200"] = answer
-    write(answers)
-    sys.stdout.write(f"{sum('h200' in answer for answer in answers.values())} answers\n")
+    answers = json.loads(result.read_text())
+    oracles = {key: faulty({**answer, "h200": "right"}) for key, answer in recorded().items()}
+    answers = {key: answers[key] for key in sorted(answers) if key in oracles}
+    shown = {key for key, answer in answers.items() if answer != "right"}
+    wrong = {key for key in answers if oracles[key]}
+    table = {
+        "about": json.loads(HARDWARE.read_text(encoding="utf-8"))["about"],
+        "faulty": len(wrong),
+        "faulty shown": len(wrong & shown),
+        "equivalent": len(answers) - len(wrong),
+        "equivalent shown": len(shown - wrong),
+        "answers": answers,
+    }
+    HARDWARE.write_text(json.dumps(table, indent=0) + "\n", encoding="utf-8")
+    sys.stdout.write(f"{len(answers)} answers\n")
 
 
 if __name__ == "__main__":
