@@ -4,12 +4,13 @@ A page holds two fenced Python blocks, each below an HTML comment that says how 
 
     <!-- bad: launch grid=(1,) block=(32,) args=(ones(40), zeros(1), 40) kernel=total fuel=1000 -->
     <!-- good: grade page_product -->
-    <!-- bad: needs the compiler -->
+    <!-- bad: compile block=(64,) args=(zeros(64, 64), 40) -->
 
 ``launch`` goes through ``grader.simt.launch``; ``kernel`` is by default the block's first function and
 ``args`` may hold numbers and ``zeros``, ``ones``, ``halves`` (0.5 everywhere) of a shape, as float32.
-``grade`` grades the block as a submission by the named rubric in tests/content/page_rubrics. Any
-other text is the reason why the block cannot be run.
+``grade`` grades the block as a submission by the named rubric in tests/content/page_rubrics. ``compile``
+compiles the last function for sm_90 and the types of its arguments. Any other text is the reason why the
+block cannot be run.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Block:
 
     @property
     def runs(self) -> bool:
-        return self.how.startswith(("launch ", "grade "))
+        return self.how.startswith(("launch ", "grade ", "compile "))
 
 
 def blocks(name: str) -> dict[str, Block]:
@@ -50,7 +51,7 @@ def blocks(name: str) -> dict[str, Block]:
 
 def options(how: str) -> dict[str, str]:
     """The ``key=value`` pairs of a launch; values may hold blanks inside brackets."""
-    text = how.removeprefix("launch ")
+    text = how.removeprefix("launch ").removeprefix("compile ")
     starts = [
         match
         for match in _OPTION.finditer(text)
@@ -72,6 +73,8 @@ def findings(block: Block) -> set[str]:
     """Run a block; the names of what is found."""
     if block.how.startswith("grade "):
         return _graded(block)
+    if block.how.startswith("compile "):
+        return _compiled(block)
     from grader.simt import launch, parse
 
     given = options(block.how)
@@ -97,3 +100,27 @@ def _graded(block: Block) -> set[str]:
     rubric = load(RUBRICS / f"{block.how.removeprefix('grade ').strip()}.yaml")
     report = grade_kernel(rubric, "page.py", block.code, "", None)
     return {diagnostic.name for diagnostic in report.diagnostics}
+
+
+def _compiled(block: Block) -> set[str]:
+    from grader.compilation import compile_findings
+    from grader.gpu.compile import compile_check
+    from grader.simt import parse
+    from grader.simt.plan import Plan, plan
+
+    given = options(block.how)
+    program = parse(block.code)
+    kernel = program.functions[-1]
+    planned = plan(program, kernel)
+    assert isinstance(planned, Plan)
+    listed = ast.parse(given["args"], mode="eval").body
+    assert isinstance(listed, ast.Tuple)
+    arguments = [argument(node) for node in listed.elts]
+    types = [
+        {"dtype": "float32", "ndim": one.ndim, "layout": "C"} if hasattr(one, "ndim") else {"dtype": "int64"}
+        for one in arguments
+    ]
+    threads = int(np.prod(ast.literal_eval(given["block"])))
+    compiled = compile_check(planned.request(), types, ["sm_90"], threads)
+    assert not compiled.reason
+    return {finding.name for finding in compile_findings(program, kernel, compiled.results)}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.hardware import report
+from tools.hardware import gpu_report, report
 
 ROOT = Path(__file__).parents[2]
 DATA = json.loads(report.DATA.read_text())
@@ -45,3 +45,36 @@ def test_whatever_twenty_runs_show_is_found_or_is_a_wrong_result() -> None:
     for name, row in DATA["rows"].items():
         if report.is_faulty(row) and report.shown_by_output(row):
             assert report.shown_by_machine(row), name
+
+
+GPU = json.loads(gpu_report.DATA.read_text())
+
+
+def test_the_page_of_verdicts_beside_a_gpu_is_made_from_its_data() -> None:
+    assert gpu_report.PAGE.read_text() == gpu_report.render(GPU)
+
+
+def test_beside_a_gpu_nothing_is_left_unexplained() -> None:
+    assert len(GPU["rows"]) > 290
+    assert [name for name, row in GPU["rows"].items() if not gpu_report.agree(row)] == []
+    assert "error" not in str({key for row in GPU["rows"].values() for key in row})
+
+
+def test_the_batch_beside_a_gpu_has_36_good_verdicts_and_four_clear_ones() -> None:
+    good = [row for row in GPU["batch"].values() if row["gpu"]["outcome"] == "PASS"]
+    assert (len(GPU["batch"]), len(good)) == (40, 36)
+    assert all(row["run"] == {"right": 29, "total": 29, "sandboxed": True} for row in good)
+    ended = {name.partition("-")[2][3:]: row for name, row in GPU["batch"].items() if row not in good}
+    assert {name: row["run"].get("fault") for name, row in ended.items()} == {
+        "illegal-address": "gpu-illegal-address",
+        "endless-loop": "gpu-did-not-finish",
+        "allocation-of-200-GB": "gpu-illegal-address",
+        "jit-failure": "gpu-compile-error",
+    }
+    assert {row["gpu"]["outcome"] for row in ended.values()} <= {"FAIL", "CANNOT JUDGE"}
+
+
+def test_the_gpu_page_counts_the_kernels_of_the_record() -> None:
+    quoted = re.search(r"lists (\d+) kernels beside each other", (ROOT / "docs/gpu.md").read_text())
+    assert quoted is not None
+    assert int(quoted[1]) == len(GPU["rows"])
