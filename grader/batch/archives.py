@@ -11,11 +11,12 @@ import gzip
 import io
 import lzma
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import PurePosixPath
 from typing import IO, cast
 
@@ -28,6 +29,7 @@ __all__ = ["expand"]
 MOST_MEMBERS = 20_000
 MOST_BYTES = 512 * 1024 * 1024
 DEEPEST_ARCHIVE = 2
+_EXTENDED_TIME = 0x5455
 
 
 class _Refused(Exception):
@@ -54,17 +56,18 @@ class _Bounded(io.RawIOBase):
 
 
 def expand(
-    data: bytes, parts: tuple[str, ...], depth: int = 1, *, strip: bool = False
+    data: bytes, parts: tuple[str, ...], depth: int = 1, *, strip: bool = False, zone: tzinfo = UTC
 ) -> Iterator[Entry | Problem]:
     """Give the files of an archive whose path is ``parts``; archives within it are opened once more.
 
-    ``strip`` leaves the archive's own name out of its files' paths.
+    ``strip`` leaves the archive's own name out of its files' paths. ``zone`` is that of the clock that a
+    zip's times were read from, where it does not give them in UTC as well.
     """
     where = printable("/".join(parts))
     stem = archive_stem(parts[-1]) or parts[-1]
     above = parts[:-1] if strip else (*parts[:-1], stem)
     try:
-        members = list(_zip(data) if zipfile.is_zipfile(io.BytesIO(data)) else _tar(data))
+        members = list(_zip(data, zone) if zipfile.is_zipfile(io.BytesIO(data)) else _tar(data))
     except _Refused as error:
         yield Problem("archive-refused", where, f"the archive is refused: {error}")
         return
@@ -81,7 +84,7 @@ def expand(
         elif depth >= DEEPEST_ARCHIVE:
             yield Problem("archive-refused", printable("/".join(inner)), "an archive nested too deep")
         else:
-            yield from expand(content, inner, depth + 1)
+            yield from expand(content, inner, depth + 1, zone=zone)
 
 
 def _held(content: bytes) -> Callable[[], bytes]:
@@ -112,7 +115,7 @@ def _most(name: str) -> int:
     return MOST_BYTES // 4 if archive_stem(name) else LARGEST + 1
 
 
-def _zip(data: bytes) -> Iterator[_Member]:
+def _zip(data: bytes, zone: tzinfo) -> Iterator[_Member]:
     seen: set[str] = set()
     total = 0
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -132,12 +135,19 @@ def _zip(data: bytes) -> Iterator[_Member]:
             total += len(content)
             if total > MOST_BYTES:
                 raise _Refused(f"it unpacks to more than {MOST_BYTES // 2**20} MiB")
-            yield parts, _zip_time(info), content
+            yield parts, _zip_time(info, zone), content
 
 
-def _zip_time(info: zipfile.ZipInfo) -> float | None:
+def _zip_time(info: zipfile.ZipInfo, zone: tzinfo) -> float | None:
+    """Give a member's time: in UTC from its extended timestamp, else by the clock of ``zone``."""
+    extra = info.extra
+    while len(extra) >= 4:
+        kind, size = struct.unpack_from("<HH", extra)
+        if kind == _EXTENDED_TIME and size >= 5 and len(extra) >= 9 and extra[4] & 1:
+            return float(struct.unpack_from("<i", extra, 5)[0])
+        extra = extra[4 + size :]
     try:
-        return datetime(*info.date_time, tzinfo=UTC).timestamp()
+        return datetime(*info.date_time, tzinfo=zone).timestamp()
     except ValueError:
         return None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, time, tzinfo
 from pathlib import Path
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -90,7 +91,7 @@ def read_assignment(path: Path, known: tuple[str, ...]) -> Assignment:
     except UnicodeDecodeError:
         raise BatchError(f"{path}: the assignment file is not UTF-8") from None
     try:
-        file = TypedYaml(text, str(path), {})
+        file = TypedYaml(text, str(path), {}, "the assignment file")
         return _checked(file, file.read(AssignmentFile), known)
     except RubricError as error:
         raise BatchError(str(error)) from None
@@ -117,11 +118,11 @@ def _checked(file: TypedYaml, written: AssignmentFile, known: tuple[str, ...]) -
         exercises=chosen,
         attempts=written.attempts,
         zone=zone,
-        deadline=_moment(file, ("deadline",), written.deadline, zone),
+        deadline=_moment(file, ("deadline",), written.deadline, zone, end_of_day=True),
         deadlines=tuple(
             (name, at)
             for name, text in written.deadlines.items()
-            if (at := _moment(file, ("deadlines", name), text, zone)) is not None
+            if (at := _moment(file, ("deadlines", name), text, zone, end_of_day=True)) is not None
         ),
         late=written.late,
         feedback=written.feedback,
@@ -131,16 +132,24 @@ def _checked(file: TypedYaml, written: AssignmentFile, known: tuple[str, ...]) -
     )
 
 
-def _moment(file: TypedYaml, path: tuple[str | int, ...], text: str, zone: tzinfo) -> datetime | None:
+def _moment(
+    file: TypedYaml, path: tuple[str | int, ...], text: str, zone: tzinfo, *, end_of_day: bool = False
+) -> datetime | None:
     if not text:
         return None
     try:
-        return moment(text, zone)
+        return moment(text, zone, end_of_day=end_of_day)
     except ValueError:
         raise file.error(path, f"{text!r} is no date; write for example 2026-12-01 23:59") from None
 
 
-def moment(text: str, zone: tzinfo) -> datetime:
-    """Read a date and time; without an offset of its own it is meant in ``zone``. Raises ``ValueError``."""
-    read = datetime.fromisoformat(text.strip())
+def moment(text: str, zone: tzinfo, *, end_of_day: bool = False) -> datetime:
+    """Read a date and time; without an offset of its own it is meant in ``zone``.
+
+    A date alone is its first moment, or with ``end_of_day`` its last second. Raises ``ValueError``.
+    """
+    text = text.strip()
+    read = datetime.fromisoformat(text)
+    if end_of_day and re.fullmatch(r"\d{4}-?\d\d-?\d\d|\d{4}-?W\d\d-?\d", text):
+        read = datetime.combine(read.date(), time(23, 59, 59))
     return read if read.tzinfo is not None else read.replace(tzinfo=zone)

@@ -12,7 +12,7 @@ import os
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any
@@ -20,15 +20,20 @@ from typing import Any
 import msgspec
 
 from grader.batch.assignment import Limits
+from grader.batch.gpu_workers import device_environments
 from grader.batch.pool import OutOfTimeError, WorkerDiedError, WorkerPool
 from grader.batch.problems import BatchError
+from grader.batch.slurm import open_slurm
 from grader.batch.task import Task
 from grader.batch.worker import grade_bytes
 
 __all__ = ["ClusterExecutor", "open_cluster", "warning_of"]
 
 START_SECONDS = 60
-_POOLS: dict[tuple[float, int, str], WorkerPool] = {}
+#: How long SLURM may let the first job wait.
+QUEUE_SECONDS = 3600
+_CERTIFICATES = ("TILEGRADE_TLS_CA", "TILEGRADE_TLS_CERT", "TILEGRADE_TLS_KEY")
+_POOLS: dict[tuple[float, int, bool, str], WorkerPool] = {}
 _GUARD = threading.Lock()
 
 
@@ -48,23 +53,35 @@ class Sealed:
 def grade_in_child(sealed: Sealed) -> tuple[str, bytes]:
     """Grade on a cluster's worker: ("report", JSON), ("time", why) or ("died", why)."""
     task = msgspec.msgpack.decode(sealed.payload, type=Task)
-    with _GUARD:
-        pool = _POOLS.get((task.seconds, task.memory_mb, task.run))
-        if pool is None:
-            pool = WorkerPool(1, seconds=task.seconds, memory_mb=task.memory_mb, may_run=bool(task.run))
-            _POOLS[task.seconds, task.memory_mb, task.run] = pool
     try:
-        return "report", pool.submit(grade_bytes, sealed.payload).result()
+        return "report", _pool_for(task).submit(grade_bytes, sealed.payload).result()
     except OutOfTimeError as error:
         return "time", str(error).encode()
-    except WorkerDiedError as error:
+    except (WorkerDiedError, BatchError) as error:
         return "died", str(error).encode()
+
+
+def _pool_for(task: Task) -> WorkerPool:
+    """The child of this worker for gradings of one kind; on a GPU, the first that this worker sees."""
+    on_gpu = task.backend == "gpu"
+    runs = bool(task.run or task.archs) or on_gpu
+    kind = (task.seconds, task.memory_mb, runs, task.backend)
+    with _GUARD:
+        if kind not in _POOLS:
+            _POOLS[kind] = WorkerPool(
+                1,
+                seconds=task.seconds,
+                memory_mb=task.memory_mb,
+                may_run=runs,
+                environments=device_environments(1) if on_gpu else (),
+            )
+        return _POOLS[kind]
 
 
 class ClusterExecutor(Executor):
     """``submit`` takes ``grade_bytes`` alone, as the local pool does."""
 
-    def __init__(self, client: Any, resources: dict[str, float]) -> None:
+    def __init__(self, client: Any, resources: Mapping[str, float]) -> None:
         self._client, self._resources = client, resources
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -73,7 +90,7 @@ class ClusterExecutor(Executor):
             raise TypeError("a cluster runs grade_bytes(payload) and nothing else")
         future: Future[bytes] = Future()
         future.set_running_or_notify_cancel()
-        extra = {"resources": self._resources} if self._resources else {}
+        extra = {"resources": dict(self._resources)} if self._resources else {}
         remote = self._client.submit(grade_in_child, Sealed(args[0]), pure=False, retries=0, **extra)
         remote.add_done_callback(lambda done: _hand_over(done, future))
         return future
@@ -104,15 +121,16 @@ def warning_of(address: str) -> str | None:
     except ValueError:
         if host == "localhost":
             return None
+    cure = "set TILEGRADE_TLS_CA, _CERT and _KEY" if address == "slurm" else "use tls://"
     return (
         f"{address}: submissions and the private key travel unencrypted and anyone who reaches the scheduler "
-        "can run code on its workers; use tls:// (docs/cluster.md)"
+        f"can run code on its workers; {cure} (docs/cluster.md)"
     )
 
 
 @contextmanager
 def open_cluster(
-    address: str, workers: int, limits: Limits, resources: dict[str, float] | None = None
+    address: str, workers: int, limits: Limits, resources: Mapping[str, float] | None = None
 ) -> Iterator[Executor]:
     """Connect to a scheduler, or start workers by SLURM; check first that somebody can do the work.
 
@@ -127,17 +145,20 @@ def open_cluster(
         importlib.import_module("dask").config.set({"distributed.scheduler.allowed-failures": 0})
     except ImportError:
         raise BatchError("--cluster needs the extra: pip install 'tilegrade[cluster]'") from None
-    if (warning := warning_of(address)) is not None and address != "slurm":
+    security = _security(distributed, address)
+    if security is None and (warning := warning_of(address)) is not None:
         warnings.warn(warning, stacklevel=2)
-    cluster = _slurm(workers, limits) if address == "slurm" else None
+    cluster = open_slurm(workers, limits, resources or {}, security) if address == "slurm" else None
     try:
         client = distributed.Client(
             cluster if cluster is not None else address,
-            security=_security(distributed, address),
+            security=security,
             timeout=START_SECONDS,
             set_as_default=False,
         )
     except (OSError, ValueError) as error:
+        if cluster is not None:
+            cluster.close()
         raise BatchError(f"{address}: no scheduler answers: {error}") from None
     try:
         _check(client, address, resources or {})
@@ -148,10 +169,12 @@ def open_cluster(
             cluster.close()
 
 
-def _check(client: Any, address: str, resources: dict[str, float]) -> None:
+def _check(client: Any, address: str, resources: Mapping[str, float]) -> None:
     try:
-        client.wait_for_workers(1, timeout=START_SECONDS)
+        client.wait_for_workers(1, timeout=QUEUE_SECONDS if address == "slurm" else START_SECONDS)
     except TimeoutError:
+        if address == "slurm":
+            raise BatchError("slurm: no job has started within an hour; squeue says why") from None
         raise BatchError(f"{address}: the scheduler has no workers; start some (docs/cluster.md)") from None
     for name, amount in resources.items():
         workers = client.scheduler_info()["workers"].values()
@@ -163,29 +186,18 @@ def _check(client: Any, address: str, resources: dict[str, float]) -> None:
 
 
 def _security(distributed: Any, address: str) -> Any:
-    if not address.startswith("tls://"):
+    """Give the certificates for tls://, and for SLURM's workers where there are some; else None."""
+    given = {name: os.environ.get(name, "") for name in _CERTIFICATES}
+    if not address.startswith("tls://") and not (address == "slurm" and any(given.values())):
         return None
-    names = {"tls_ca_file": "TILEGRADE_TLS_CA", "tls_client_cert": "TILEGRADE_TLS_CERT"}
-    names["tls_client_key"] = "TILEGRADE_TLS_KEY"
-    missing = [variable for variable in names.values() if not os.environ.get(variable)]
+    missing = [name for name, path in given.items() if not path]
     if missing:
         raise BatchError(
             f"{address}: set {', '.join(missing)} to the files of the certificates (docs/cluster.md)"
         )
-    files = {name: os.environ[variable] for name, variable in names.items()}
-    return distributed.Security(require_encryption=True, **files)
-
-
-def _slurm(workers: int, limits: Limits) -> Any:
-    try:
-        jobqueue = importlib.import_module("dask_jobqueue")
-    except ImportError:
-        raise BatchError("--cluster slurm needs the extra: pip install 'tilegrade[cluster]'") from None
-    try:
-        cluster = jobqueue.SLURMCluster(
-            cores=1, processes=1, memory=f"{limits.memory_mb + 1024}MB", job_extra_directives=["--no-requeue"]
-        )
-        cluster.scale(jobs=workers)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise BatchError(f"slurm: no job could be handed in: {error}") from None
-    return cluster
+    authority, certificate, key = given.values()
+    roles = ("client", "scheduler", "worker") if address == "slurm" else ("client",)
+    files = {
+        f"tls_{role}_{part}": path for role in roles for part, path in (("cert", certificate), ("key", key))
+    }
+    return distributed.Security(require_encryption=True, tls_ca_file=authority, **files)

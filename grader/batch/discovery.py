@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from grader.batch.archives import expand
@@ -47,8 +47,8 @@ class Found:
     problems: tuple[Problem, ...]
 
 
-def discover(root: Path, catalogue: Catalogue, roster: Roster | None) -> Found:
-    """Find the submissions in a folder or an archive.
+def discover(root: Path, catalogue: Catalogue, roster: Roster | None, zone: tzinfo = UTC) -> Found:
+    """Find the submissions in a folder or an archive; ``zone`` is that of the times in zip archives.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def discover(root: Path, catalogue: Catalogue, roster: Roster | None) -> Found:
     """
     problems: list[Problem] = list(roster.problems) if roster is not None else []
     entries: list[Entry] = []
-    for item in _items(root):
+    for item in _items(root, zone):
         if isinstance(item, Problem):
             problems.append(item)
         else:
@@ -91,13 +91,13 @@ def discover(root: Path, catalogue: Catalogue, roster: Roster | None) -> Found:
     return Found(tuple(submissions), tuple(sorted(set(problems))))
 
 
-def _items(root: Path) -> Iterator[Entry | Problem]:
+def _items(root: Path, zone: tzinfo) -> Iterator[Entry | Problem]:
     if root.is_file():
         if archive_stem(root.name) is None:
             raise BatchError(f"{root}: name a folder of submissions, or a zip or tar archive")
-        found: Iterable[Entry | Problem] = expand(_archive(root), (root.name,), strip=True)
+        found: Iterable[Entry | Problem] = expand(_archive(root), (root.name,), strip=True, zone=zone)
     elif root.is_dir():
-        found = _opened(walk(root))
+        found = _opened(walk(root), zone)
     else:
         raise BatchError(f"{root}: there is no such folder")
     items = list(found)
@@ -132,7 +132,7 @@ def _archive(path: Path) -> bytes:
         raise BatchError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _opened(items: Iterable[Entry | Problem]) -> Iterator[Entry | Problem]:
+def _opened(items: Iterable[Entry | Problem], zone: tzinfo) -> Iterator[Entry | Problem]:
     """Replace each archive of a folder by what it holds."""
     for item in items:
         if isinstance(item, Problem) or archive_stem(item.parts[-1]) is None:
@@ -146,7 +146,7 @@ def _opened(items: Iterable[Entry | Problem]) -> Iterator[Entry | Problem]:
         if len(data) > LARGEST_ARCHIVE:
             yield Problem("archive-refused", item.where, f"more than {LARGEST_ARCHIVE >> 20} MiB")
         else:
-            yield from expand(data, item.parts)
+            yield from expand(data, item.parts, zone=zone)
 
 
 def _is_answer(name: str) -> bool:

@@ -14,6 +14,7 @@ from grader.batch.pool import OutOfTimeError, WorkerDiedError
 from grader.batch.progress import Progress
 from grader.batch.task import Task, read_report
 from grader.batch.worker import grade_bytes
+from grader.compilation import was_lost
 from grader.records import Fault, Outcome, Report
 from grader.reporters import json as report_json
 
@@ -83,7 +84,7 @@ def _keep(future: Future[bytes], job: Job, seconds: float, journal: Journal) -> 
         what = f"the grading did not end in {TRIES} tries: {error}"
         report = replace(_unjudged(job, Outcome.HARNESS_FAULT, what), fault=Fault(what))
     else:
-        settled = report.outcome is not Outcome.HARNESS_FAULT
+        settled = report.outcome is not Outcome.HARNESS_FAULT and not was_lost(report.not_compiled)
         journal.keep(job.key, job.task.bundle.exercise, text, seconds, settled=settled)
         return None
     text = report_json.render(report).encode()

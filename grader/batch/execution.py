@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.batch.sandbox import Limits, Sandbox, run_child
 from grader.checks.inputs import Arguments, draw_arguments
 from grader.checks.launch_config import student_config
 from grader.checks.result import wrong_elements
+from grader.gpu.sandbox import Limits, Sandbox, run_child
 from grader.records import Outcome, Report
 from grader.rubric.expressions import evaluate
 from grader.rubric.model import KernelSpec, Rubric

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
@@ -21,16 +21,32 @@ def default_workers() -> int:
 
 @contextmanager
 def open_executor(
-    workers: int, limits: Limits, cluster: str | None = None, *, may_run: bool = False
+    workers: int,
+    limits: Limits,
+    cluster: str | None = None,
+    *,
+    may_run: bool = False,
+    environments: Sequence[Mapping[str, str]] = (),
+    resources: Mapping[str, float] | None = None,
 ) -> Iterator[Executor]:
-    """Open an executor that runs ``grade_bytes``; an interrupted batch ends its workers at once."""
+    """Open an executor that runs ``grade_bytes``; an interrupted batch ends its workers at once.
+
+    ``environments``, one for each worker here, add to theirs; ``resources`` are what a cluster's worker
+    has to offer.
+    """
     if cluster is not None:
         from grader.batch.cluster import open_cluster
 
-        with open_cluster(cluster, workers, limits) as executor:
+        with open_cluster(cluster, workers, limits, resources) as executor:
             yield executor
         return
-    pool = WorkerPool(workers, seconds=limits.seconds, memory_mb=limits.memory_mb, may_run=may_run)
+    pool = WorkerPool(
+        workers,
+        seconds=limits.seconds,
+        memory_mb=limits.memory_mb,
+        may_run=may_run,
+        environments=environments,
+    )
     try:
         yield pool
     except BaseException:

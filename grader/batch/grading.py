@@ -49,6 +49,12 @@ class Grading:
     level: Level
     overrides: tuple[Override, ...] = ()
     problems: list[Problem] = field(default_factory=list)
+    _given: dict[tuple[str, str], tuple[Override, ...]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        for one in self.overrides:
+            whose = fold(one.student), one.exercise
+            self._given[whose] = (*self._given.get(whose, ()), one)
 
     def grades(
         self, graded: Iterable[tuple[Submission, Report]], students: Iterable[Student]
@@ -143,9 +149,7 @@ class Grading:
         return datetime.fromtimestamp(int(submission.modified), self.assignment.zone).isoformat()
 
     def _overrides(self, student: str, exercise: str) -> tuple[Override, ...]:
-        return tuple(
-            one for one in self.overrides if one.exercise == exercise and fold(one.student) == fold(student)
-        )
+        return self._given.get((fold(student), exercise), ())
 
     def _unused(self, students: set[str]) -> None:
         known = {fold(student) for student in students}

@@ -34,7 +34,7 @@ def extended(assignment: Assignment, exercise: str, extension: str) -> datetime 
                 if deadline is not None:
                     deadline += timedelta(seconds=float(match["count"]) * _UNITS[match["unit"].lower()])
             else:
-                deadline = moment(written, assignment.zone)
+                deadline = moment(written, assignment.zone, end_of_day=True)
         except (ValueError, OverflowError):
             raise LateExtensionError(written.strip()) from None
     return deadline

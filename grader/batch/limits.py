@@ -13,9 +13,10 @@ LARGEST_FILE = 16 * 1024 * 1024
 _PR_SET_PDEATHSIG = 1
 
 
-def confine(memory_mb: int) -> None:
+def confine(memory_mb: int, *, inherited: bool = True) -> None:
     """Cap memory and file size, forbid core dumps, and tie the worker's life to its parent's.
 
+    ``inherited`` False leaves memory and files to who knows what the worker's children need.
     Where the system has no such limits (Windows), the parent's wall clock is the one that is left.
     """
     if sys.platform == "linux":
@@ -25,8 +26,9 @@ def confine(memory_mb: int) -> None:
         import resource
     except ImportError:
         return
-    _lower(resource.RLIMIT_AS, memory_mb * 2**20)
-    _lower(resource.RLIMIT_FSIZE, LARGEST_FILE)
+    if inherited:
+        _lower(resource.RLIMIT_AS, memory_mb * 2**20)
+        _lower(resource.RLIMIT_FSIZE, LARGEST_FILE)
     _lower(resource.RLIMIT_CORE, 0)
 
 

@@ -6,18 +6,34 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+import stat
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from grader.batch.problems import BatchError
+from grader.batch.tree import BATCH_MARK
 
 __all__ = ["OutFolder", "file_label"]
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}")
-_LOCK, _MARK = ".lock", ".tilegrade-batch"
+_LOCK = ".lock"
 #: Folders that a batch fills; a file in them that this run did not write is an earlier run's.
-OWN_FOLDERS = ("feedback", "junit", "gradescope", "prairielearn")
+OWN_FOLDERS = ("feedback", "junit", "gradescope", "prairielearn", "timings")
+#: Files about the whole class, which name people: a purge takes them all away.
+CLASS_FILES = (
+    "junit.xml",
+    "grades.csv",
+    "canvas.csv",
+    "moodle.csv",
+    "problems.csv",
+    "pending.csv",
+    "report.html",
+    "compiled.csv",
+    "times.csv",
+    "timings.csv",
+    "leaderboard.html",
+)
 
 
 def file_label(name: str) -> str:
@@ -45,13 +61,13 @@ class OutFolder:
         self.path = path
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if not (path / _MARK).exists():
+            if not (path / BATCH_MARK).exists():
                 if any(path.iterdir()):
                     raise BatchError(
                         f"{path}: this folder is not empty and no batch made it; name another with --out"
                     )
                 path.chmod(0o700)
-                (path / _MARK).write_text("made by grader batch\n", encoding="utf-8")
+                (path / BATCH_MARK).write_text("made by grader batch\n", encoding="utf-8")
             path.chmod(0o700)
         except OSError as error:
             raise BatchError(f"{path}: the output folder cannot be written: {error.strerror}") from None
@@ -75,29 +91,33 @@ class OutFolder:
             os.umask(before)
             os.close(descriptor)
 
-    def write(self, files: Mapping[str, str]) -> None:
-        """Write all files; those of an earlier run in our own folders that are not among them go.
+    def write(self, files: Iterable[tuple[str, str]]) -> None:
+        """Write files, given by name and text; those of an earlier run that are not among them then go.
+
+        A file that ``OWN_FOLDERS`` and ``CLASS_FILES`` do not know is refused: a purge would overlook it.
 
         Raises
         ------
         BatchError
             One cannot be written; those before it are new, those after it old, and each is whole.
         """
-        for name in OWN_FOLDERS:
-            self._clear(name, {name_ for name_ in files if name_.startswith(f"{name}/")})
-        for name, text in files.items():
+        written = set()
+        for name, text in files:
+            assert name in CLASS_FILES or name.partition("/")[0] in OWN_FOLDERS, name
             self._write(self.path / name, text.encode("utf-8", "backslashreplace"))
+            written.add(name)
+        for folder in OWN_FOLDERS:
+            self._clear(folder, written)
+        for name in {*CLASS_FILES} - written:
+            with contextlib.suppress(OSError):
+                (self.path / name).unlink()
 
     def _write(self, path: Path, data: bytes) -> None:
         try:
-            if path.is_file() and not path.is_symlink() and path.read_bytes() == data:
+            if _holds(path, data):
                 return
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             temporary = path.with_name(f".{path.name}.new")
-            with contextlib.suppress(FileNotFoundError):
-                temporary.unlink()
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            with open(_created(temporary), "wb") as file:
                 # Not synced: what a power cut takes of it, the next run writes again from the journal.
                 file.write(data)
             temporary.replace(path)
@@ -118,6 +138,27 @@ class OutFolder:
                     path.rmdir() if not any(path.iterdir()) else None
                 elif name not in wanted:
                     path.unlink()
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Say whether a file, and no link to one, has these very bytes."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size == len(data) and path.read_bytes() == data
+
+
+def _created(path: Path) -> int:
+    """Open a new file, in the place of one that a killed run left; its folder is made where there is none."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        return os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        path.unlink()
+    return os.open(path, flags, 0o600)
 
 
 def _lock(descriptor: int) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from grader.batch.out_folder import file_label
 from grader.records import Report
-from grader.reporters import autograder_json, class_page, feedback, grade_tables, junit
+from grader.reporters import autograder_json, class_page, compiled_table, feedback, grade_tables, junit
 from grader.reporters.classroom import ClassRecord, Grade
 
 __all__ = ["outputs"]
@@ -17,31 +17,45 @@ LARGEST_JUNIT = 28_000_000
 
 
 def outputs(
-    record: ClassRecord, *, held: bool, names: bool = False, junit_per_student: bool = False
-) -> Mapping[str, str]:
-    """Give the text of each file under the output folder, all but the journal.
+    record: ClassRecord,
+    *,
+    held: bool,
+    names: bool = False,
+    junit_per_student: bool = False,
+    junit_strict: bool = False,
+) -> Iterator[tuple[str, str]]:
+    """Give name and text of each file under the output folder, all but the journal.
 
-    ``held``: the release date is not there yet, so no feedback is written. ``names``: junit.xml
-    carries the students' ids in place of their pseudonyms.
+    One after the other: the files of a large class together would fill the memory. ``held``: the
+    release date is not there yet, so no feedback is written. ``names``: JUnit files carry the students'
+    ids in place of their pseudonyms. ``junit_strict``: they keep to the schema of Jenkins's xUnit plugin.
+    Times, which differ from run to run, are in none of them.
     """
-    files = {
-        "junit.xml": _class_junit(record.grades, names=names),
-        "grades.csv": grade_tables.grades(record),
-        "canvas.csv": grade_tables.canvas(record),
-        "moodle.csv": grade_tables.moodle(record),
-        "problems.csv": grade_tables.problems(record),
-        "pending.csv": grade_tables.pending(record),
-        "report.html": class_page.render(record),
-    }
+    record = replace(record, grades=tuple(_without_times(grade) for grade in record.grades))
+    yield "grades.csv", grade_tables.grades(record)
+    yield "canvas.csv", grade_tables.canvas(record)
+    yield "moodle.csv", grade_tables.moodle(record)
+    yield "problems.csv", grade_tables.problems(record)
+    yield "pending.csv", grade_tables.pending(record)
+    yield "report.html", class_page.render(record)
+    if record.archs:
+        yield "compiled.csv", compiled_table.compilations(record)
+    yield "junit.xml", _junit(record.grades, names=names, strict=junit_strict)
     for student, grades in record.by_student().items():
         label = file_label(student.id)
         if not held:
-            files[f"feedback/{label}.md"] = feedback.markdown(record.title, grades)
-            files[f"feedback/{label}.html"] = feedback.html(record.title, grades)
+            markdown, html = feedback.pages(record.title, grades)
+            yield f"feedback/{label}.md", markdown
+            yield f"feedback/{label}.html", html
         if junit_per_student:
-            files[f"junit/{label}.xml"] = junit.render([_for_junit(grade, names=names) for grade in grades])
-        files |= dict(_autograder_files(label, grades, held=held))
-    return files
+            yield f"junit/{label}.xml", _junit(grades, names=names, strict=junit_strict)
+        yield from _autograder_files(label, grades, held=held)
+
+
+def _without_times(grade: Grade) -> Grade:
+    if not grade.report.timings:
+        return grade
+    return replace(grade, report=replace(grade.report, timings=()), view=replace(grade.view, timings=()))
 
 
 def _autograder_files(label: str, grades: tuple[Grade, ...], *, held: bool) -> Iterator[tuple[str, str]]:
@@ -51,13 +65,9 @@ def _autograder_files(label: str, grades: tuple[Grade, ...], *, held: bool) -> I
         yield f"prairielearn/{name}", autograder_json.prairielearn(grade)
 
 
-def _class_junit(grades: Sequence[Grade], *, names: bool) -> str:
-    """Write the class's JUnit file; one too large for a CI server keeps the verdict of each report alone."""
+def _junit(grades: Sequence[Grade], *, names: bool, strict: bool) -> str:
     reports = [_for_junit(grade, names=names) for grade in grades]
-    whole = junit.render(reports)
-    if len(whole.encode()) <= LARGEST_JUNIT:
-        return whole
-    return junit.render([replace(one, families=(), checks=(), questions=()) for one in reports])
+    return junit.render(reports, strict=strict, most=LARGEST_JUNIT)
 
 
 def _for_junit(grade: Grade, *, names: bool) -> Report:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -12,10 +10,11 @@ from typing import Literal
 
 from grader.batch.layouts import fold
 from grader.batch.problems import BatchError, printable
+from grader.batch.tables import read_table
 from grader.records import Outcome, Report
 from grader.reporters.classroom import Override
 
-__all__ = ["apply", "read_overrides"]
+__all__ = ["apply", "read_overrides", "student_of"]
 
 _COLUMNS = ("student", "question", "points", "reason", "grader")
 
@@ -32,26 +31,27 @@ def read_overrides(path: Path, exercises: Mapping[str, Report]) -> tuple[Overrid
     BatchError
         The file cannot be read, or a row names what is not there: its line.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
-    except OSError as error:
-        raise BatchError(f"{path}: the overrides cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BatchError(f"{path}: the overrides are no CSV in UTF-8: {error}") from None
+    table = read_table(path, "overrides")
+    headings = [heading.strip().casefold() for heading in table.headings]
+    if missing := [name for name in _COLUMNS if name not in headings]:
+        needed = f"the overrides need a column {missing[0]!r}; all are {', '.join(_COLUMNS)}"
+        raise BatchError(f"{path}:{table.line}: {needed}")
     found: dict[tuple[str, str, str], Override] = {}
-    for line, row in enumerate(rows, start=2):
-        cells = {name: (row.get(name) or "").strip() for name in _COLUMNS}
-        missing = [name for name in _COLUMNS if name not in row]
-        if missing:
-            raise BatchError(
-                f"{path}:1: the overrides need a column {missing[0]!r}; all are {', '.join(_COLUMNS)}"
-            )
+    for row in table.rows:
+        at = {name: headings.index(name) for name in _COLUMNS}
+        cells = {
+            name: row.cells[index].strip() if index < len(row.cells) else "" for name, index in at.items()
+        }
         if not cells["points"]:
             continue
-        one = _override(f"{path}:{line}", cells, exercises)
+        one = _override(f"{path}:{row.line}", cells, exercises)
         found[fold(one.student), one.exercise, one.question] = one
     return tuple(found.values())
+
+
+def student_of(cell: str) -> str:
+    """Give the student's id of a cell, without the apostrophe that keeps a spreadsheet from computing it."""
+    return cell.strip().removeprefix("'")
 
 
 def _override(where: str, cells: Mapping[str, str], exercises: Mapping[str, Report]) -> Override:
@@ -64,7 +64,7 @@ def _override(where: str, cells: Mapping[str, str], exercises: Mapping[str, Repo
         raise BatchError(f"{where}: {printable(cells['points'])!r} is no number of points")
     if not cells["reason"]:
         raise BatchError(f"{where}: an override needs a reason, which the student gets to read")
-    student = cells["student"].removeprefix("'")
+    student = student_of(cells["student"])
     return Override(
         student, exercise, question, points, printable(cells["reason"]), printable(cells["grader"])
     )

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from typing import Any
 
@@ -46,13 +46,18 @@ class WorkerPool(Executor):
         memory_mb: int = 4096,
         may_run: bool = False,
         module: str = "grader.batch.worker",
+        environments: Sequence[Mapping[str, str]] = (),
     ) -> None:
+        """``environments`` adds to each worker's own: one for each, where there are any."""
         self._seconds = seconds
         self._start = (module, seconds, memory_mb, may_run)
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._closed = False
         self._ending = threading.Event()
-        self._threads = [threading.Thread(target=self._watch, daemon=True) for _ in range(workers)]
+        self._threads = [
+            threading.Thread(target=self._watch, args=(environment,), daemon=True)
+            for environment in environments or [{}] * workers
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -80,7 +85,7 @@ class WorkerPool(Executor):
             for thread in self._threads:
                 thread.join()
 
-    def _watch(self) -> None:
+    def _watch(self, environment: Mapping[str, str]) -> None:
         worker: _Worker | None = None
         while (job := self._jobs.get()) is not None:
             future, payload = job
@@ -88,7 +93,7 @@ class WorkerPool(Executor):
                 continue
             try:
                 if worker is None:
-                    worker = _Worker(*self._start)
+                    worker = _Worker(*self._start, environment)
                 future.set_result(worker.ask(payload, self._seconds, self._ending))
             except Exception as error:  # noqa: BLE001 - it belongs to whoever waits for the future
                 if worker is not None:
@@ -102,7 +107,9 @@ class WorkerPool(Executor):
 class _Worker:
     """One worker process and the pipes to it."""
 
-    def __init__(self, module: str, seconds: float, memory_mb: int, may_run: bool) -> None:
+    def __init__(
+        self, module: str, seconds: float, memory_mb: int, may_run: bool, own: Mapping[str, str]
+    ) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TILEGRADE_")}
         environment |= {
             "TILEGRADE_WORKER_MB": str(memory_mb),
@@ -114,6 +121,7 @@ class _Worker:
             "OMP_NUM_THREADS": "1",
             "MKL_NUM_THREADS": "1",
             "PYTHONHASHSEED": "0",
+            **own,
         }
         root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (root, environment.get("PYTHONPATH", ""))))

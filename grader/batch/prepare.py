@@ -27,7 +27,11 @@ __all__ = ["Batch", "Settings", "leave_out_purged", "prepare"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a batch is told. ``now`` decides whether the release date has come."""
+    """What a batch is told. ``now`` decides whether the release date has come.
+
+    ``archs`` are the architectures to compile kernels for; ``bare`` lets kernels run on a GPU, and be
+    compiled, without a sandbox.
+    """
 
     submissions: Path
     out: Path
@@ -40,8 +44,12 @@ class Settings:
     cluster: str | None = None
     gradebook: str | None = None
     run: Literal["", "sandbox", "bare"] = ""
+    backend: Literal["machine", "gpu"] = "machine"
+    archs: tuple[str, ...] = ()
+    bare: bool = False
     names: bool = False
     junit_per_student: bool = False
+    junit_strict: bool = False
     quiet: bool = False
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     regrade_students: tuple[str, ...] = ()
@@ -51,7 +59,7 @@ class Settings:
 
 @dataclass(slots=True)
 class Batch:
-    """The parts of a batch once its inputs are read."""
+    """The parts of a batch once its inputs are read. ``toolkit`` names the versions that compile kernels."""
 
     settings: Settings
     assignment: Assignment
@@ -61,6 +69,7 @@ class Batch:
     roster: Roster | None
     found: Found
     problems: list[Problem]
+    toolkit: str = ""
 
     @property
     def held(self) -> bool:
@@ -88,7 +97,7 @@ def prepare(settings: Settings) -> Batch:
     }
     roster = None if settings.roster is None else read_roster(settings.roster)
     catalogue = Catalogue({bundle.file_name.casefold(): name for name, bundle in bundles.items()})
-    found = discover(settings.submissions, catalogue, roster)
+    found = discover(settings.submissions, catalogue, roster, assignment.zone)
     if not found.submissions and roster is None:
         files = ", ".join(sorted(catalogue.files))
         raise BatchError(f"{settings.submissions}: there is no submission in it; looked for {files}")
@@ -96,7 +105,17 @@ def prepare(settings: Settings) -> Batch:
         # Nobody said which exercises were set: those that somebody handed in.
         present = {one.exercise for one in found.submissions}
         infos = {name: info for name, info in infos.items() if name in present} or infos
-    return Batch(settings, assignment, bundles, infos, blanks, roster, found, list(found.problems))
+    toolkit = _toolkit(settings, assignment)
+    return Batch(settings, assignment, bundles, infos, blanks, roster, found, list(found.problems), toolkit)
+
+
+def _toolkit(settings: Settings, assignment: Assignment) -> str:
+    """The compiler's versions, where it is asked; loaded here, since it brings the machine."""
+    if not settings.archs:
+        return ""
+    from grader.batch.compiling import toolkit_of
+
+    return toolkit_of(settings.archs, assignment.limits, bare=settings.bare)
 
 
 def _blank(bundle: Bundle) -> Report:
@@ -125,14 +144,16 @@ def _blank(bundle: Bundle) -> Report:
 
 
 def _check_sandbox(settings: Settings) -> None:
-    if settings.run != "sandbox" or settings.cluster is not None:
+    runs = settings.run == "sandbox"
+    runs = runs or ((settings.backend == "gpu" or bool(settings.archs)) and not settings.bare)
+    if not runs or settings.cluster is not None:
         return
-    from grader.batch.sandbox import find_sandbox
+    from grader.gpu.sandbox import find_sandbox
 
     if find_sandbox() is None:
         raise BatchError(
-            "there is no sandbox here to run submissions in: install bubblewrap (and setpriv and prlimit "
-            "of util-linux), or take the risk with --unsafe-no-sandbox"
+            "there is no sandbox here to run or compile submissions in: install bubblewrap (and setpriv and "
+            "prlimit of util-linux), or take the risk with --unsafe-no-sandbox"
         )
 
 

@@ -12,21 +12,12 @@ from pathlib import Path
 
 from grader.batch.journal import Journal
 from grader.batch.layouts import fold
-from grader.batch.out_folder import OWN_FOLDERS, OutFolder, file_label
+from grader.batch.out_folder import CLASS_FILES, OWN_FOLDERS, OutFolder, file_label
+from grader.batch.overrides import student_of
 from grader.batch.problems import BatchError
+from grader.batch.tables import read_table
 
 __all__ = ["purge", "purge_mark", "purged_marks"]
-
-_CLASS_FILES = (
-    "junit.xml",
-    "grades.csv",
-    "canvas.csv",
-    "moodle.csv",
-    "problems.csv",
-    "pending.csv",
-    "report.html",
-    "times.csv",
-)
 
 
 def purge_mark(student: str) -> str:
@@ -69,7 +60,7 @@ def purge(out: Path, student: str) -> int:
             journal.close()
         for path in files:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-        for name in _CLASS_FILES:
+        for name in CLASS_FILES:
             with contextlib.suppress(FileNotFoundError):
                 (out / name).unlink()
         _without(out / "overrides.csv", student)
@@ -80,11 +71,17 @@ def _without(path: Path, student: str) -> None:
     """Take a student's rows out of the overrides."""
     if not path.is_file():
         return
-    rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
-    at = rows[0].index("student") if rows and "student" in rows[0] else 0
-    kept = [row for i, row in enumerate(rows) if i == 0 or len(row) <= at or fold(row[at]) != fold(student)]
+    table = read_table(path, "overrides")
+    headings = [heading.strip().casefold() for heading in table.headings]
+    at = headings.index("student") if "student" in headings else 0
+    kept = [
+        row.cells
+        for row in table.rows
+        if len(row.cells) <= at or fold(student_of(row.cells[at])) != fold(student)
+    ]
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(kept)
+    csv.writer(out, delimiter=table.delimiter, lineterminator="\n").writerows([table.headings, *kept])
     temporary = path.with_name(".overrides.csv.new")
-    temporary.write_text(out.getvalue(), encoding="utf-8")
+    temporary.write_text(out.getvalue(), encoding="utf-8-sig")
+    temporary.chmod(0o600)
     temporary.replace(path)

@@ -9,7 +9,7 @@ from grader import exercises
 from grader.batch.discovery import Submission
 from grader.batch.grading import Grading, pseudonyms
 from grader.batch.overrides import read_overrides
-from grader.batch.prepare import Batch, Settings
+from grader.batch.prepare import Batch
 from grader.batch.similarity import similar
 from grader.records import Report
 from grader.reporters.classroom import ClassRecord, Override, SimilarGroup
@@ -38,16 +38,24 @@ def class_record(batch: Batch, reports: Sequence[tuple[Submission, Report]], sal
         tuple(sorted({*batch.problems, *grading.problems})),
         _similar(batch),
         batch.assignment.release,
-        _remarks(batch.settings),
+        _remarks(batch),
+        batch.settings.archs,
     )
 
 
-def _remarks(settings: Settings) -> tuple[str, ...]:
-    if not settings.run:
-        return ()
+def _remarks(batch: Batch) -> tuple[str, ...]:
+    settings = batch.settings
+    remarks = []
     if settings.run == "bare":
-        return ("Submissions were also run WITHOUT a sandbox, as --unsafe-no-sandbox asked for.",)
-    return ("Submissions were also run under numba's simulator, each in a sandbox.",)
+        remarks.append("Submissions were also run WITHOUT a sandbox, as --unsafe-no-sandbox asked for.")
+    elif settings.run:
+        remarks.append("Submissions were also run under numba's simulator, each in a sandbox.")
+    if settings.archs:
+        bare = "WITHOUT a sandbox, as --unsafe-no-sandbox asked for"
+        where = bare if settings.bare else "each in a sandbox"
+        archs = ", ".join(settings.archs)
+        remarks.append(f"Kernels were also compiled for {archs}, {where}, by {batch.toolkit}.")
+    return tuple(remarks)
 
 
 def _overrides(batch: Batch) -> tuple[Override, ...]:

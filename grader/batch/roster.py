@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,19 +10,36 @@ from pathlib import Path
 
 from grader.batch.layouts import Placed, fold
 from grader.batch.problems import BatchError, Problem, printable
+from grader.batch.tables import Row, Table, read_table
 from grader.reporters.classroom import Student
 
 __all__ = ["Roster", "Student", "read_roster"]
 
+#: What each field's column may be called; where several are there, the first that a row fills in counts.
 _COLUMNS = {
-    "id": ("id", "student", "student_id", "student id", "id number", "login", "sis user id", "username"),
+    "id": ("id", "student_id", "student id", "id number", "login", "username", "student", "email",
+           "email address", "e-mail"),
     "name": ("name", "full name", "student name"),
+    "first": ("first name", "given name"),
+    "last": ("last name", "surname", "family name"),
     "email": ("email", "email address", "e-mail"),
-    "section": ("section", "group"),
-    "campus_id": ("campus_id", "campus id", "canvas_id", "moodle_id", "lms_id"),
+    "section": ("section", "group", "groups"),
+    "campus_id": ("campus_id", "campus id", "canvas_id", "moodle_id", "lms_id", "identifier"),
     "extension": ("extension", "extensions"),
+    "login": ("login", "username"),
+}  # fmt: skip
+#: The same for the gradebook that Canvas exports, where ID is Canvas's own number of a student.
+_CANVAS = {
+    "id": ("sis user id", "sis login id", "id"),
+    "name": ("student",),
+    "email": ("email", "sis login id"),
+    "section": ("section",),
+    "campus_id": ("id",),
+    "extension": ("extension", "extensions"),
+    "login": ("sis login id",),
 }
-MOST_BYTES = 20_000_000
+#: Rows of a gradebook that are nobody.
+_NOBODY = {"points possible", "student, test", "test student"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,63 +60,68 @@ class Roster:
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a CSV with a header that names at least ``id``; campus systems' own headings are understood.
+    """Read a table with a header that names at least ``id``; campus systems' own headings are understood.
 
     Raises
     ------
     BatchError
         The file cannot be read, is no CSV of UTF-8, or has no column of ids.
     """
-    try:
-        text = path.read_bytes()[:MOST_BYTES].decode("utf-8-sig")
-    except OSError as error:
-        raise BatchError(f"{path}: the roster cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise BatchError(f"{path}: the roster is not UTF-8; save it as CSV UTF-8") from None
-    dialect = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=dialect, strict=True))
-    except csv.Error as error:
-        raise BatchError(f"{path}: the roster is not CSV: {error}") from None
-    columns = _columns(path, rows[0] if rows else [])
-    students, problems = _students(path, rows[1:], columns)
+    table = read_table(path, "roster")
+    columns = _columns(path, table)
+    students, problems = _students(path, table, columns)
     return Roster(students, tuple(problems), _keys(students.values()))
 
 
-def _columns(path: Path, header: list[str]) -> dict[str, int]:
-    headings = [heading.strip().casefold() for heading in header]
+def _columns(path: Path, table: Table) -> dict[str, tuple[int, ...]]:
+    headings = [heading.strip().casefold() for heading in table.headings]
+    known = _CANVAS if {"student", "id"} <= {*headings} and "sis login id" in headings else _COLUMNS
     found = {
-        key: headings.index(name)
-        for key, names in _COLUMNS.items()
-        for name in reversed(names)
-        if name in headings
+        field: tuple(headings.index(name) for name in names if name in headings)
+        for field, names in known.items()
     }
-    if "id" not in found:
+    if not found["id"]:
         seen = ", ".join(printable(heading) for heading in headings) or "nothing"
-        raise BatchError(f"{path}:1: the roster needs a column 'id'; its first line names {seen}")
+        raise BatchError(f"{path}:{table.line}: the roster needs a column 'id'; its first line names {seen}")
     return found
 
 
 def _students(
-    path: Path, rows: list[list[str]], columns: Mapping[str, int]
+    path: Path, table: Table, columns: Mapping[str, tuple[int, ...]]
 ) -> tuple[dict[str, Student], list[Problem]]:
     students: dict[str, Student] = {}
     problems: list[Problem] = []
     folded: dict[str, str] = {}
-    for number, row in enumerate(rows, start=2):
-        cells = {key: printable(row[at].strip()) if at < len(row) else "" for key, at in columns.items()}
-        if not any(cells.values()):
+    for row in table.rows:
+        cells = {field: _cell(row, at) for field, at in columns.items()}
+        student = _student(cells)
+        where = f"{path.name}:{row.line}"
+        if student.name.casefold() in _NOBODY:
             continue
-        where = f"{path.name}:{number}"
-        if not cells["id"]:
+        if not student.id:
             problems.append(Problem("roster", where, "this row has no id and is left out"))
-        elif fold(cells["id"]) in folded:
-            what = f"{cells['id']} stands twice in the roster; the first row counts"
+        elif fold(student.id) in folded:
+            what = f"{student.id} stands twice in the roster; the first row counts"
             problems.append(Problem("duplicate-student", where, what))
         else:
-            folded[fold(cells["id"])] = cells["id"]
-            students[cells["id"]] = Student(**cells)
+            folded[fold(student.id)] = student.id
+            students[student.id] = student
     return students, problems
+
+
+def _cell(row: Row, columns: tuple[int, ...]) -> str:
+    filled = (row.cells[at].strip() for at in columns if at < len(row.cells))
+    return printable(next((text for text in filled if text), ""))
+
+
+def _student(cells: dict[str, str]) -> Student:
+    first, last = cells.pop("first", ""), cells.pop("last", "")
+    cells["name"] = cells["name"] or f"{first} {last}".strip()
+    # Moodle's grading worksheet calls a student "Participant 77".
+    cells["campus_id"] = cells["campus_id"].removeprefix("Participant ")
+    if "@" not in cells["email"]:
+        cells["email"] = ""
+    return Student(**cells)
 
 
 def _keys(students: Iterable[Student]) -> dict[str, frozenset[str]]:

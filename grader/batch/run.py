@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
+from grader.batch.assignment import Limits
 from grader.batch.discovery import Submission
 from grader.batch.dispatch import Job, dispatch
 from grader.batch.executors import open_executor
+from grader.batch.gpu_workers import device_environments, gpu_limits
 from grader.batch.journal import Journal
+from grader.batch.leaderboard import timing_files
 from grader.batch.out_folder import OutFolder
 from grader.batch.outputs import outputs
 from grader.batch.prepare import Batch, Settings, leave_out_purged, prepare
-from grader.batch.problems import Problem, printable
+from grader.batch.problems import BatchError, Problem, printable
 from grader.batch.progress import Progress
 from grader.batch.record import class_record
 from grader.batch.sheets import foreign_key
@@ -70,18 +74,31 @@ def _graded(batch: Batch, folder: OutFolder, journal: Journal) -> BatchResult:
     todo = {key: one for one, key in zip(batch.found.submissions, keys) if key and key not in settled}
     done = 0
     if todo:
+        environments = _environments(settings)
+        workers = len(environments) or settings.workers
         progress = Progress(len(todo), quiet=settings.quiet)
         with open_executor(
-            settings.workers, batch.assignment.limits, settings.cluster, may_run=bool(settings.run)
+            workers,
+            _limits(batch),
+            settings.cluster,
+            may_run=bool(settings.run or settings.archs) or settings.backend == "gpu",
+            environments=environments,
+            resources={"GPU": 1.0} if settings.backend == "gpu" else {},
         ) as executor:
-            done = dispatch(_jobs(batch, todo), executor, journal, progress, settings.workers)
+            done = dispatch(_jobs(batch, todo), executor, journal, progress, workers)
         progress.close()
     reports = [_report(batch, journal, one, key) for one, key in zip(batch.found.submissions, keys)]
     record = class_record(batch, reports, bytes.fromhex(salt))
     files = outputs(
-        record, held=batch.held, names=settings.names, junit_per_student=settings.junit_per_student
+        record,
+        held=batch.held,
+        names=settings.names,
+        junit_per_student=settings.junit_per_student,
+        junit_strict=settings.junit_strict,
     )
-    folder.write({**files, "times.csv": _times(batch, journal, keys)})
+    secret = None if settings.names else settings.private_key or bytes.fromhex(salt)
+    timed = timing_files(journal, record, secret, held=batch.held)
+    folder.write(chain(files, [("times.csv", _times(batch, journal, keys))], timed))
     if settings.gradebook is not None:
         from grader.batch.gradebook import write_gradebook
 
@@ -90,7 +107,9 @@ def _graded(batch: Batch, folder: OutFolder, journal: Journal) -> BatchResult:
 
 
 def _task(batch: Batch, one: Submission, content: bytes) -> Task:
-    limits = batch.assignment.limits
+    limits = _limits(batch)
+    # A worksheet has nothing to compile, so its grading is the same with and without.
+    compiled = batch.blanks[one.exercise].kind == "kernel"
     return Task(
         batch.bundles[one.exercise],
         content,
@@ -99,7 +118,22 @@ def _task(batch: Batch, one: Submission, content: bytes) -> Task:
         limits.seconds,
         limits.memory_mb,
         batch.settings.run,
+        batch.settings.backend,
+        batch.settings.bare,
+        batch.settings.archs if compiled else (),
+        batch.toolkit if compiled else "",
     )
+
+
+def _limits(batch: Batch) -> Limits:
+    limits = batch.assignment.limits
+    return gpu_limits(limits) if batch.settings.backend == "gpu" else limits
+
+
+def _environments(settings: Settings) -> tuple[Mapping[str, str], ...]:
+    """One for each worker here that is bound to a GPU; none for others: a cluster's know their own."""
+    bound = settings.backend == "gpu" and settings.cluster is None
+    return device_environments(settings.workers) if bound else ()
 
 
 def _keys(batch: Batch) -> tuple[list[str], list[str]]:
@@ -168,13 +202,17 @@ def _remember(batch: Batch, journal: Journal) -> None:
             ("overrides", settings.overrides),
         )
     }
-    flags = {"names": settings.names, "junit_per_student": settings.junit_per_student, "run": settings.run}
+    kept = ("names", "junit_per_student", "junit_strict", "run", "backend", "archs", "bare")
+    flags = {name: getattr(settings, name) for name in kept}
+    journal.note("toolkit", batch.toolkit)
     journal.note("settings", json.dumps({**paths, **flags, "keyed": settings.private_key is not None}))
 
 
 def _regraded(batch: Batch, journal: Journal) -> dict[tuple[str, str], Report]:
     """Forget the gradings that are to be made again; give what they said."""
     settings = batch.settings
+    _known("student", settings.regrade_students, {one.student.id for one in batch.found.submissions})
+    _known("exercise", settings.regrade_exercises, batch.bundles)
     old: dict[tuple[str, str], Report] = {}
     forgotten = set()
     for (student, exercise, _), key in sorted(journal.keys_of().items()):
@@ -187,6 +225,13 @@ def _regraded(batch: Batch, journal: Journal) -> dict[tuple[str, str], Report]:
             forgotten.add(key)
     journal.forget(forgotten)
     return old
+
+
+def _known(what: str, wanted: Iterable[str], known: Collection[str]) -> None:
+    for name in wanted:
+        if name not in known:
+            some = ", ".join(sorted(known)[:8]) + (", ..." if len(known) > 8 else "")
+            raise BatchError(f"there is no {what} {printable(name)!r} in this batch; there are {some}")
 
 
 def _times(batch: Batch, journal: Journal, keys: list[str]) -> str:

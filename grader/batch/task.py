@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +19,7 @@ from grader.reporters import json as report_json
 __all__ = ["Bundle", "Task", "bundle_of", "engine_mark", "read_report", "task_key"]
 
 # What decides a grading; the writers and the batch itself do not.
-_ENGINE = ("simt", "checks", "diagnosis", "rubric", "records", "perf")
+_ENGINE = ("simt", "checks", "diagnosis", "rubric", "records", "perf", "gpu")
 
 
 class Bundle(msgspec.Struct, frozen=True):
@@ -34,13 +34,20 @@ class Bundle(msgspec.Struct, frozen=True):
     @property
     def mark(self) -> str:
         """The hash of all of it."""
-        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+        return _mark(self)
+
+
+@lru_cache(maxsize=64)
+def _mark(bundle: Bundle) -> str:
+    return hashlib.sha256(msgspec.json.encode(bundle)).hexdigest()
 
 
 class Task(msgspec.Struct, frozen=True):
     """One grading to do. ``key`` is the instructor's; it travels over pipes and encrypted links alone.
 
     ``run`` says whether the kernel is executed too: in a sandbox, or bare for whoever asked for that.
+    ``backend`` "gpu" has it run and timed on a GPU; it is compiled for ``archs`` by the versions that
+    ``toolkit`` names. ``bare`` runs or compiles it without a sandbox.
     """
 
     bundle: Bundle
@@ -50,6 +57,10 @@ class Task(msgspec.Struct, frozen=True):
     seconds: float = 60.0
     memory_mb: int = 4096
     run: Literal["", "sandbox", "bare"] = ""
+    backend: Literal["machine", "gpu"] = "machine"
+    bare: bool = False
+    archs: tuple[str, ...] = ()
+    toolkit: str = ""
 
     def __repr__(self) -> str:
         """Name the exercise and the size: a task ends up in other people's logs."""
@@ -85,7 +96,16 @@ def engine_mark() -> str:
 
 def task_key(task: Task) -> str:
     """Give the key of a grading: equal keys, equal reports."""
-    parts = (engine_mark(), task.bundle.mark, key_mark(task.key), str(task.hint_level), task.run)
+    parts = (
+        engine_mark(),
+        task.bundle.mark,
+        key_mark(task.key),
+        str(task.hint_level),
+        task.run,
+        task.backend,
+        ",".join(task.archs),
+        task.toolkit,
+    )
     digest = hashlib.sha256("\0".join(parts).encode())
     digest.update(b"\0" + hashlib.sha256(task.submission).digest())
     return digest.hexdigest()

@@ -11,9 +11,11 @@ from pathlib import Path
 from grader.batch.problems import BatchError, Problem, printable
 from grader.source import LARGEST
 
-__all__ = ["Entry", "archive_stem", "is_clutter", "walk"]
+__all__ = ["BATCH_MARK", "Entry", "archive_stem", "is_clutter", "walk"]
 
 DEEPEST = 12
+#: The file by which a batch knows its own folder again.
+BATCH_MARK = ".tilegrade-batch"
 LARGEST_ARCHIVE = 1024**3
 _SUFFIXES = (".tar.gz", ".tar.bz2", ".tar.xz", ".tgz", ".tbz2", ".txz", ".tar", ".zip")
 MOST_ENTRIES = 200_000
@@ -73,6 +75,11 @@ def _walk(folder: Path, above: tuple[str, ...]) -> Iterator[Entry | Problem]:
         if not above:
             raise BatchError(f"{folder}: cannot be read: {error.strerror}") from None
         yield Problem("unreadable", printable("/".join(above)), f"cannot be read: {error.strerror}")
+        return
+    if any(item.name == BATCH_MARK for item in found):
+        # What a batch wrote is no submission, wherever it lies.
+        if not above:
+            raise BatchError(f"{folder}: a batch wrote this folder; name the folder of submissions")
         return
     for item in found:
         if is_clutter(item.name):

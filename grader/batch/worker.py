@@ -36,9 +36,15 @@ def grade_bytes(payload: bytes) -> bytes:
 
 def grade_task(task: Task, folder: Path) -> Report:
     """Grade a task in a folder of its own, where the submission has its exercise's file name."""
+    from grader.gpu.options import GpuOptions
     from grader.grade import grade
 
-    rubrics = _lay_out(task.bundle, folder)
+    beside = None
+    if task.archs:
+        from grader.batch.compiling import beside_of
+
+        beside = beside_of(task)
+    _lay_out(task.bundle, folder)
     name = task.bundle.file_name
     (folder / name).write_bytes(task.submission)
     before = Path.cwd()
@@ -48,9 +54,13 @@ def grade_task(task: Task, folder: Path) -> Report:
         report = grade(
             task.bundle.exercise,
             name,
-            rubric_dir=rubrics,
+            # Not absolute: the same text in the same place is the same rubric, read once.
+            rubric_dir=Path("rubrics"),
             private_key=task.key,
             hint_level=task.hint_level,
+            backend=task.backend,
+            gpu=GpuOptions(unsafe_no_sandbox=task.bare),
+            beside=beside,
         )
     finally:
         os.chdir(before)
@@ -61,7 +71,7 @@ def grade_task(task: Task, folder: Path) -> Report:
 def _run_too(report: Report, task: Task) -> Report:
     """Execute the kernel as well. Nothing runs bare for want of a sandbox: that has to be asked for."""
     from grader.batch.execution import Executed, execute, with_execution
-    from grader.batch.sandbox import Limits, find_sandbox
+    from grader.gpu.sandbox import Limits, find_sandbox
     from grader.rubric.load import load_text
 
     sandbox = find_sandbox() if task.run == "sandbox" else None
@@ -76,7 +86,7 @@ def _run_too(report: Report, task: Task) -> Report:
     return with_execution(report, executed, sandboxed=sandbox is not None)
 
 
-def _lay_out(bundle: Bundle, folder: Path) -> Path:
+def _lay_out(bundle: Bundle, folder: Path) -> None:
     rubrics, originals = folder / "rubrics", folder / "exercises"
     rubrics.mkdir(parents=True)
     originals.mkdir()
@@ -84,7 +94,6 @@ def _lay_out(bundle: Bundle, folder: Path) -> Path:
     if bundle.template is not None:
         (rubrics / f"{bundle.exercise}.md").write_text(bundle.template, encoding="utf-8")
     (originals / bundle.file_name).write_text(bundle.skeleton, encoding="utf-8")
-    return rubrics
 
 
 def _without_memory(report: Report, task: Task) -> Report:
@@ -119,7 +128,12 @@ def serve(grade_one: Callable[[bytes], bytes] = grade_bytes) -> None:
     """Grade until the standard input ends."""
     memory_mb = int(os.environ.get("TILEGRADE_WORKER_MB", "4096"))
     seconds = float(os.environ.get("TILEGRADE_WORKER_SECONDS", "60"))
-    confine(memory_mb)
+    on_gpu = bool(os.environ.get("TILEGRADE_WORKER_GPU"))
+    confine(memory_mb, inherited=not on_gpu)
+    if on_gpu:
+        from grader.batch.gpu_workers import confine_files
+
+        confine_files()
     # Whatever prints, prints elsewhere: the frames' descriptor is this process's alone.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

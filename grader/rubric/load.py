@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path as FilePath
 
 import msgspec
@@ -29,8 +30,12 @@ def load(path: FilePath | str) -> Rubric:
     return load_text(text, exercise=path.stem, path=str(path))
 
 
+@lru_cache(maxsize=16)
 def load_text(text: str, *, exercise: str, path: str = "rubric") -> Rubric:
-    """The rubric that ``text`` holds; ``exercise`` is its exercise's name, which also seeds its suites."""
+    """The rubric that ``text`` holds; ``exercise`` is its exercise's name, which also seeds its suites.
+
+    A worker that grades a class reads each of its rubrics once.
+    """
     file = TypedYaml(text, path, {ArgSpec: ArgSpec.parse})
     for key in ("exercise", "path"):
         _refuse_key(file, key)
@@ -41,6 +46,7 @@ def load_text(text: str, *, exercise: str, path: str = "rubric") -> Rubric:
         _check_kernel(file, rubric.kernel)
         _check_suites(file, rubric, rubric.kernel)
         _check_checks(file, rubric)
+        _check_timing(file, rubric, rubric.kernel)
     _check_questions(file, rubric)
     return rubric
 
@@ -59,7 +65,7 @@ def _check_kind(file: TypedYaml, rubric: Rubric) -> None:
             if (key,) not in file.line_of:
                 raise RubricError(file.file, 1, f"a kernel exercise needs the key {key!r}")
         return
-    for key in ("kernel", "suites", "checks"):
+    for key in ("kernel", "suites", "checks", "timing"):
         if (key,) in file.line_of:
             raise file.error(
                 (key,), f"{key!r} belongs to a rubric of kind kernel, and this one is a {rubric.kind}"
@@ -169,6 +175,26 @@ def _check_bound(
     text = str(bound.at_least if bound.at_least is not None else bound.at_most)
     _check_names(file, at, text, kernel.constants)
     _for_every_setting(file, at, kernel, lambda constants: evaluate(text, constants))
+
+
+def _check_timing(file: TypedYaml, rubric: Rubric, kernel: KernelSpec) -> None:
+    if rubric.timing is None:
+        return
+    # Loaded here, since it needs the reference, and so NumPy.
+    from grader.rubric.timing import operands_of, timed_shapes
+
+    try:
+        operands_of(kernel)
+    except ValueError as error:
+        raise file.error(("timing",), str(error)) from None
+    for index, shape in enumerate(rubric.timing.sizes):
+        at: Path = ("timing", "sizes", index)
+        if len(shape) != len(kernel.dims):
+            what = f"a size needs {len(kernel.dims)} numbers, for {', '.join(kernel.dims)}"
+            raise file.error(at, f"{what}, and has {len(shape)}")
+        for size in shape:
+            _check_names(file, at, str(size), kernel.constants)
+    _for_every_setting(file, ("timing",), kernel, lambda constants: timed_shapes(rubric, constants))
 
 
 def _for_every_setting(

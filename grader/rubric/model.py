@@ -190,6 +190,12 @@ class Checks(Struct, frozen=True, forbid_unknown_fields=True):
         return {name: check for name, check in every.items() if check is not None}
 
 
+class TimingSpec(Struct, frozen=True, forbid_unknown_fields=True):
+    """Launch shapes to time on a GPU, in the order of ``KernelSpec.dims``; without any, two of our choice."""
+
+    sizes: tuple[tuple[Expression, ...], ...] = ()
+
+
 class Rubric(Struct, frozen=True, forbid_unknown_fields=True):
     """One exercise's rubric. ``exercise`` and ``path`` are where it was read from, never written in it."""
 
@@ -200,6 +206,7 @@ class Rubric(Struct, frozen=True, forbid_unknown_fields=True):
     kernel: KernelSpec | None = None
     suites: Suites | None = None
     checks: Checks = Checks()
+    timing: TimingSpec | None = None
     given: Givens = {}
     questions: tuple[Question, ...] = ()
     feedback: Literal["full", "category", "none"] = "full"

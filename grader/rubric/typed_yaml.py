@@ -57,8 +57,16 @@ class TypedYaml:
     refusal. ``line_of`` holds the line of every value that was read, by its path.
     """
 
-    def __init__(self, text: str, file: str, parsers: Mapping[type, Callable[[str], Any]]) -> None:
+    def __init__(
+        self,
+        text: str,
+        file: str,
+        parsers: Mapping[type, Callable[[str], Any]],
+        whole: str = "the rubric",
+    ) -> None:
+        """``whole`` names the file in messages."""
         self.file = file
+        self.whole = whole
         self.parsers = parsers
         self.line_of: dict[Path, int] = {}
         self.root = self._compose(text)
@@ -100,7 +108,7 @@ class TypedYaml:
             return {key: self._build(value, args[1], (*path, key), at) for key, (at, value) in pairs.items()}
         if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
             if not isinstance(node, yaml.SequenceNode):
-                raise RubricError(self.file, _line(node), f"{_name(path)} must be a list")
+                raise RubricError(self.file, _line(node), f"{self._name(path)} must be a list")
             return tuple(self._build(item, args[0], (*path, index)) for index, item in enumerate(node.value))
         return self._leaf(node, kind, path)
 
@@ -139,17 +147,17 @@ class TypedYaml:
             if key == tag:
                 continue
             if key not in fields:
-                what = f"unknown key {key!r} in {_name(path)}"
+                what = f"unknown key {key!r} in {self._name(path)}"
                 raise refused(self.file, _line(key_node), what, key, [*([tag] if tag else []), *fields])
             values[fields[key].name] = self._build(value, fields[key].type, (*path, key), key_node)
         for key, field in fields.items():
             missing = field.default is NODEFAULT and field.default_factory is NODEFAULT
             if missing and field.name not in values:
-                raise RubricError(self.file, _line(node), f"the key {key!r} is missing in {_name(path)}")
+                raise RubricError(self.file, _line(node), f"the key {key!r} is missing in {self._name(path)}")
         try:
             return kind(**values)
         except ValueError as error:
-            raise RubricError(self.file, _line(node), f"{_name(path)}: {error}") from None
+            raise RubricError(self.file, _line(node), f"{self._name(path)}: {error}") from None
 
     def _pairs(self, node: yaml.Node) -> dict[str, tuple[yaml.Node, yaml.Node]]:
         if not isinstance(node, yaml.MappingNode):
@@ -170,17 +178,19 @@ class TypedYaml:
 
     def _leaf(self, node: yaml.Node, kind: Any, path: Path) -> Any:
         try:
+            if kind is str and node.tag == "tag:yaml.org,2002:timestamp":
+                # A date that needs no quotes: its reader makes a date of it, and has a better message.
+                return str(node.value)
             value = yaml.constructor.SafeConstructor().construct_document(node)
             return msgspec.convert(value, kind, strict=True)
         except msgspec.ValidationError as error:
-            raise RubricError(self.file, _line(node), f"{_name(path)}: {error}") from None
+            raise RubricError(self.file, _line(node), f"{self._name(path)}: {error}") from None
         except (yaml.YAMLError, ValueError, RecursionError):
-            raise RubricError(self.file, _line(node), f"{_name(path)}: cannot be read") from None
+            raise RubricError(self.file, _line(node), f"{self._name(path)}: cannot be read") from None
+
+    def _name(self, path: Path) -> str:
+        return ".".join(str(part) for part in path) or self.whole
 
 
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
-
-
-def _name(path: Path) -> str:
-    return ".".join(str(part) for part in path) or "the rubric"

@@ -48,9 +48,7 @@ class Threads(ThreadPoolExecutor):
 
 
 @contextmanager
-def threads(
-    workers: int, limits: Limits, cluster: str | None = None, *, may_run: bool = False
-) -> Iterator[Threads]:
+def threads(workers: int, limits: Limits, cluster: str | None = None, **_: object) -> Iterator[Threads]:
     with Threads(workers) as pool:
         yield pool
 

@@ -3,61 +3,35 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import signal
-import socket
 import subprocess
-import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from classes import FILES, KEY, ROOT, answers, hand_in, text
+from classes import KEY, answers
+from click.testing import CliRunner
+from cluster_processes import hand_in_class, running
 
 from grader.batch.assignment import Limits
 from grader.batch.problems import BatchError
 from grader.batch.run import Settings, run
+from grader.cli import cli
+from grader.gpu.available import gpu_reason
+from grader.records import Outcome
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="the extra cluster is not installed"
 )
 
 
-def start(*words: str, log: Path) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with log.open("ab") as sink:
-        return subprocess.Popen([sys.executable, "-m", *words], env=environment, stdout=sink, stderr=sink)
-
-
-def worker(address: str, log: Path) -> subprocess.Popen[bytes]:
-    single = ("--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny")
-    return start("distributed.cli.dask_worker", address, *single, log=log)
-
-
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]], Path]]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     log = tmp_path / "cluster.log"
-    address = f"tcp://127.0.0.1:{port}"
-    place = ("--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
-    processes = [start("distributed.cli.dask_scheduler", *place, log=log)]
-    processes += [worker(address, log), worker(address, log)]
-    try:
+    with running(log) as (address, processes):
         yield address, processes, log
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
-def hand_in_class(folder: Path, count: int = 6) -> Path:
-    for i in range(count):
-        for kind in ("solutions", "exercises"):
-            hand_in(folder, f"{kind}{i}", FILES[1], f"{text(kind, FILES[1])}\n# {i}\n")
-    return folder
 
 
 def test_a_cluster_writes_the_bytes_of_one_machine_though_a_worker_dies(
@@ -109,6 +83,25 @@ def test_resources_that_nobody_has_are_refused_at_once(
         pass
 
 
+def test_a_batch_on_gpus_needs_a_worker_that_offers_one(
+    cluster: tuple[str, list[subprocess.Popen[bytes]], Path], tmp_path: Path
+) -> None:
+    submissions = hand_in_class(tmp_path / "in", 1)
+    with pytest.raises(BatchError, match="no worker offers GPU=1; start one with --resources GPU=1"):
+        run(Settings(submissions, tmp_path / "out", cluster=cluster[0], backend="gpu", quiet=True))
+
+
+@pytest.mark.skipif(not gpu_reason(), reason="there is a GPU here")
+def test_a_worker_that_offers_a_gpu_which_it_has_not_is_a_fault_with_its_reason(tmp_path: Path) -> None:
+    submissions = hand_in_class(tmp_path / "in", 1)
+    with running(tmp_path / "log", workers=("--resources", "GPU=1")) as (address, _):
+        result = run(Settings(submissions, tmp_path / "out", cluster=address, backend="gpu", quiet=True))
+    assert [grade.report.outcome for grade in result.record.grades] == [Outcome.HARNESS_FAULT] * 2
+    for grade in result.record.grades:
+        assert grade.final is None
+        assert f"did not end in 3 tries: --backend gpu: {gpu_reason()}" in grade.report.reason
+
+
 @pytest.mark.parametrize(
     ("address", "warns"),
     [
@@ -124,6 +117,20 @@ def test_plain_tcp_to_another_machine_is_warned_of(address: str, warns: bool) ->
     from grader.batch.cluster import warning_of
 
     assert (warning_of(address) is not None) == warns
+
+
+def test_the_command_line_says_a_warning_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def warns(settings: Settings) -> None:
+        warnings.warn("tcp://10.0.0.5:8786: anyone can read it", stacklevel=2)
+        raise BatchError("nobody answers")
+
+    monkeypatch.setattr("grader.batch.run.run", warns)
+    result = CliRunner().invoke(cli, ["batch", str(tmp_path), "--cluster", "tcp://10.0.0.5:8786"])
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        "grader: warning: tcp://10.0.0.5:8786: anyone can read it",
+        "grader: nobody answers",
+    ]
 
 
 def test_tls_needs_its_certificates(monkeypatch: pytest.MonkeyPatch) -> None:

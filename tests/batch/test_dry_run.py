@@ -9,8 +9,10 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import stat
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -189,26 +191,60 @@ def secrets() -> dict[str, re.Pattern[str]]:
         shown = {tuple(shape.dims.values()) for shape in shapes if shape.shown}
         for sizes in {tuple(shape.dims.values()) for shape in shapes} - shown:
             # M, N, K = 48, 16, 32 in whatever form.
-            apart = r"\D{1,6}".join(map(str, sizes))
+            apart = r"\D{1,8}".join(map(str, sizes))
             found[f"{name} {sizes}"] = re.compile(rf"(?<![\d.]){apart}(?![\d.])")
     return found
+
+
+#: What is the instructor's alone. Whatever else a batch writes, now or one day, is searched for leaks.
+INSTRUCTORS = {
+    *("grades.csv", "pending.csv", "problems.csv", "report.html", "compiled.csv", "times.csv"),
+    "journal.sqlite3",
+}
+
+
+def shown_to_students(graded: Path) -> list[Path]:
+    return [path for path in graded.rglob("*") if path.is_file() and path.name not in INSTRUCTORS]
 
 
 def test_nothing_hidden_is_in_anything_that_a_student_sees(graded: Path) -> None:
     hidden = secrets()
     assert len(hidden) > 40
-    seen = [
-        path
-        for folder in ("feedback", "junit", "gradescope", "prairielearn")
-        for path in (graded / folder).rglob("*.*")
-    ]
-    seen += [graded / "junit.xml", graded / "moodle.csv"]
+    seen = shown_to_students(graded)
+    assert {path.relative_to(graded).parts[0] for path in seen} >= {
+        "feedback", "junit", "gradescope", "prairielearn", "junit.xml", "moodle.csv", "canvas.csv",
+    }  # fmt: skip
     assert len(seen) > 200
     for path in seen:
-        written = path.read_text(encoding="utf-8")
+        written = " ".join(path.read_text(encoding="utf-8").split())
         for what, pattern in hidden.items():
             match = pattern.search(written)
             assert match is None, (path, what, match and written[match.start() - 80 : match.end() + 40])
+
+
+def test_the_search_would_find_a_leak(graded: Path) -> None:
+    """The same figures do stand where students do not look: in the gradings as the journal keeps them."""
+    with closing(sqlite3.connect(graded / "journal.sqlite3")) as connection:
+        reports = [row[0].decode() for row in connection.execute("SELECT report FROM gradings")]
+    kept = " ".join("".join(reports).split())
+    found = [what for what, pattern in secrets().items() if pattern.search(kept)]
+    assert len(found) > 40
+
+
+def test_no_line_of_a_solution_is_in_what_another_student_sees(graded: Path) -> None:
+    # s00, s12 and s24 handed in three skeletons, so no line of a solution is their own.
+    # What one exercise asks for, another gives.
+    given = {line.strip() for name in FILES for line in text("exercises", name).splitlines()}
+    for name in FILES[:2]:
+        solved = {line.strip() for line in text("solutions", name).splitlines()} - given
+        lines = [line for line in solved if len(line) >= 16 and not line.startswith("#")]
+        assert len(lines) > 3
+        for student in ("s00", "s12", "s24"):
+            own = [path for path in shown_to_students(graded) if student in str(path.relative_to(graded))]
+            assert len(own) == 9
+            for path in own:
+                written = path.read_text(encoding="utf-8")
+                assert not [line for line in lines if line in written], path
 
 
 def test_nothing_holds_the_key(graded: Path) -> None:
@@ -273,6 +309,35 @@ def test_overrides_survive_a_regrading_and_reach_the_student(class_of_30: Path, 
     table = {(row["student"], row["exercise"]): row for row in rows(graded / "grades.csv")}
     assert table["gone", "03_intensity_math"]["final"] == "12"
     assert "read by hand" in (graded / "feedback/s01.md").read_text(encoding="utf-8")
+
+
+def test_files_for_jenkins_xunit_plugin_keep_to_its_schema(class_of_30: Path, graded: Path) -> None:
+    etree = pytest.importorskip("lxml.etree", reason="lxml is not installed")
+    out = Path(shutil.copytree(graded, class_of_30 / "strict"))
+    words = ["batch", class_of_30 / "in", "--out", out, "--roster", class_of_30 / "roster.csv", "--quiet",
+             "--assignment", class_of_30 / "assignment.yaml", "--private-key-file", class_of_30 / "key",
+             "--junit-per-student", "--junit-strict"]  # fmt: skip
+    assert "0 graded now" in runs(*words)
+    schema = etree.XMLSchema(etree.parse(str(ROOT / "tests/data/junit-10.xsd")))
+    files = [out / "junit.xml", *(out / "junit").iterdir()]
+    assert len(files) == 32
+    for path in files:
+        schema.assertValid(etree.parse(str(path)))
+    # A regrading keeps what the batch was told.
+    runs("regrade", out, "--student", "s01", "--quiet", "--private-key-file", class_of_30 / "key")
+    schema.assertValid(etree.parse(str(out / "junit.xml")))
+
+
+def test_a_regrading_of_nobody_is_refused(class_of_30: Path, graded: Path) -> None:
+    for words, said in (
+        (("--student", "nobody"), "'nobody' in this batch; there are"),
+        (
+            ("--exercise", "02"),
+            "'02' in this batch; there are 01_tiled_matmul, 02_ragged_dims, 03_intensity_math",
+        ),
+    ):
+        with pytest.raises(Exception, match=said):
+            runs("regrade", graded, *words, "--private-key-file", class_of_30 / "key")
 
 
 def test_purging_removes_every_trace(class_of_30: Path, graded: Path) -> None:

@@ -94,13 +94,16 @@ def test_real_gradings_survive_kills(tmp_path: Path) -> None:
             for kind in ("solutions", "exercises"):
                 hand_in(submissions, f"{kind}{i}", name, f"{text(kind, name)}\n# {i}\n")
     words = ["-m", "grader", "batch", str(submissions), "--workers", "2", "--quiet", "--out"]
+    begun = time.monotonic()
     finish(start(*words, str(tmp_path / "whole")))
+    once = time.monotonic() - begun
     expected = answers(tmp_path / "whole")
     died = rounds = 0
     while died < REAL_KILLS:
         out = tmp_path / f"out{rounds}"
-        died += kill_and_go_on([*words, str(out)], out, min(3, REAL_KILLS - died), 4.0, seed=rounds)
+        died += kill_and_go_on([*words, str(out)], out, min(3, REAL_KILLS - died), once, seed=rounds)
         assert answers(out) == expected
+        assert kept(out) == kept(tmp_path / "whole") == 16
         rounds += 1
         assert rounds < 20 * REAL_KILLS
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import resource
+import subprocess
+import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from classes import FILES, hand_in
 
 from grader.batch import run as run_module
-from grader.batch import sandbox as sandbox_module
 from grader.batch.problems import BatchError
 from grader.batch.run import Settings
-from grader.batch.sandbox import Limits, find_sandbox, run_child
-from grader.batch.seccomp import program
+from grader.gpu import landlock
+from grader.gpu import sandbox as sandbox_module
+from grader.gpu.sandbox import Limits, find_sandbox, run_child
+from grader.gpu.seccomp import program
 from tests.attacks.corpus import HEAD, RIGHT
 
 pytestmark = pytest.mark.skipif(
@@ -33,7 +39,7 @@ def attempt(name, action):
         found[name] = type(error).__name__
 libc = ctypes.CDLL(None, use_errno=True)
 found["uid"] = os.getuid()
-found["root"] = sorted(os.listdir("/"))
+attempt("root", lambda: sorted(os.listdir("/")))
 found["processes"] = sum(name.isdigit() for name in os.listdir("/proc"))
 found["descriptors"] = len(os.listdir("/proc/self/fd"))
 found["environment"] = sorted(os.environ)
@@ -76,8 +82,9 @@ def test_a_child_reaches_nothing(tmp_path: Path) -> None:
     ran = run_script(tmp_path, text, LENGTH)
     assert ran.problem == ""
     found = json.loads(ran.output)
-    assert found["uid"] != 0
-    assert not {"work", "home", "root2", "var", "opt", "srv"} & set(found["root"])
+    # Not root, and nobody whom another worker's children are: processes are counted for each user.
+    assert found["uid"] == 60578 + os.getpid() % 600 if os.geteuid() == 0 else found["uid"] != 0
+    assert not re.search("'(work|home|root2|var|opt|srv)'", found["root"])
     assert "canary" not in found["secret"]
     assert found["passwd"] == "FileNotFoundError"
     assert found["processes"] <= 3
@@ -106,6 +113,87 @@ def test_its_time_memory_and_output_are_bounded(tmp_path: Path) -> None:
     assert (flood.problem, len(flood.output)) == ("it sent more than the results", 100)
     full = run_script(tmp_path, "open('/tmp/f', 'wb').write(bytes(2**25))\nprint('kept', end='')", 4)
     assert full.problem == "it ended without all results"
+
+
+def test_a_child_gets_no_more_memory_than_its_parent_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody but root can raise a limit: a worker under a lower one could start no child at all."""
+    sandbox = find_sandbox()
+    assert sandbox is not None
+    for most, mebibytes in ((2**30, 1024), (resource.RLIM_INFINITY, 4096), (2**40, 4096)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (most, most))
+        words = sandbox.command(Path("child.py"), {}, Limits(), None)
+        assert f"--as={mebibytes * 2**20}" in words
+
+
+def answer(words: list[str], folder: Path, text: str) -> str:
+    """Run a script in the sandbox's own command, with a file and a folder bound into it besides."""
+    for parent in (folder, folder.parent):
+        parent.chmod(0o755)
+    script, secret, open_ = folder / "probe.py", folder / "secret", folder / "open"
+    script.write_text(text)
+    secret.write_text("canary")
+    open_.mkdir(exist_ok=True)
+    open_.chmod(0o777)
+    for path in (script, secret):
+        path.chmod(0o666)
+    at = words.index("--")
+    words[at:at] = ["--bind", str(secret), "/secret", "--bind", str(open_), "/open"]
+    done = subprocess.run(words, capture_output=True, text=True, env={}, check=False, timeout=60)
+    return done.stdout + done.stderr[-300:]
+
+
+ATTEMPTS = """
+import os
+for action in (
+    lambda: open("/secret").read(), lambda: open("/secret", "a").close(), lambda: os.listdir("/"),
+    lambda: open("/open/new", "w").close(), lambda: os.mkdir("/open/folder"),
+    lambda: os.symlink("/secret", "/open/link"), lambda: os.execv("/usr/bin/env", ["env"]),
+    lambda: open("/tmp/mine", "w").close(), lambda: open("/dev/null", "w").close(),
+    lambda: len(open("/usr/bin/env", "rb").read(4)),
+):
+    try:
+        print(action() or "done", end=" ")
+    except OSError as error:
+        print(type(error).__name__, end=" ")
+"""
+
+
+@pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock")
+def test_landlock_refuses_what_the_binds_would_give(tmp_path: Path) -> None:
+    held = find_sandbox()
+    assert held is not None
+    assert held.landlocked
+    script = tmp_path / "probe.py"
+
+    def said(sandbox: sandbox_module.Sandbox, attempts: str = ATTEMPTS) -> list[str]:
+        return answer(sandbox.command(script, {}, Limits(), None), tmp_path, attempts).split()
+
+    # Without it the binds are all that there is: the file is read and changed, the folder written.
+    bare = said(replace(held, landlocked=False), ATTEMPTS.replace('os.execv("/usr/bin/env", ["env"])', "0"))
+    assert [bare[0], bare[1], *bare[-6:]] == ["canary", "done", "done", "done", "done", "done", "done", "4"]
+    for path in (tmp_path / "open").iterdir():
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+    assert said(held) == [*["PermissionError"] * 7, "done", "done", "4"]
+    assert list((tmp_path / "open").iterdir()) == []
+    assert (tmp_path / "secret").read_text() == "canary"
+
+
+@pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock")
+def test_a_kernel_that_has_landlock_and_refuses_ends_the_child(tmp_path: Path) -> None:
+    """Without no_new_privs the kernel refuses; the script must not run unconfined."""
+    script = tmp_path / "child.py"
+    script.write_text("print('ran')")
+    words = [sys.executable, "-I", "-S", landlock.__file__, "/", "/dev", str(tmp_path), str(script)]
+    dropped = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--reuid=65534", "--clear-groups"]
+    for path in (tmp_path, *tmp_path.parents):
+        if path.stat().st_mode & 0o005 != 0o005:
+            path.chmod(0o755)
+    if os.geteuid() != 0:
+        dropped = []
+    done = subprocess.run([*dropped, *words], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == ""
+    assert done.returncode != 0
+    assert "[Errno 1] Operation not permitted" in done.stderr
 
 
 def test_sitecustomize_and_pth_files_are_not_read(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@ from __future__ import annotations
 import gzip
 import io
 import stat
+import struct
 import tarfile
 import zipfile
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -33,6 +36,21 @@ def tarred(name: str, data: bytes = b"x", kind: bytes = tarfile.REGTYPE, link: s
         info.size = len(data) if kind == tarfile.REGTYPE else 0
         archive.addfile(info, io.BytesIO(data))
     return out.getvalue()
+
+
+def test_a_zips_times_are_by_the_clock_of_the_course_unless_it_gives_them_in_utc() -> None:
+    noon = (2026, 7, 1, 12, 0, 0)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("a.py", noon), "x")
+        exact = zipfile.ZipInfo("b.py", noon)
+        exact.extra = struct.pack("<HHI", 0x7875, 4, 0) + struct.pack("<HHBi", 0x5455, 5, 1, 1_780_000_000)
+        archive.writestr(exact, "x")
+    berlin = ZoneInfo("Europe/Berlin")
+    found = list(expand(out.getvalue(), ("ada.zip",), zone=berlin))
+    local = datetime(2026, 7, 1, 12, tzinfo=berlin).timestamp()
+    assert [one.modified for one in found if isinstance(one, Entry)] == [local, 1_780_000_000]
+    assert local == datetime(2026, 7, 1, 10, tzinfo=UTC).timestamp()
 
 
 def items(data: bytes, name: str = "ada.zip") -> list[Entry | Problem]:

@@ -45,7 +45,7 @@ limits: {seconds: 30}
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("attempt: best", r":1: .*did you mean 'attempts'"),
+        ("attempt: best", r":1: unknown key 'attempt' in the assignment file; .*did you mean 'attempts'"),
         ("attempts: first", r":1: "),
         ("exercises: [03_nothing]", r":1: no rubric is named '03_nothing'"),
         ("title: x\ndeadline: tomorrow", r":2: 'tomorrow' is no date"),
@@ -58,6 +58,20 @@ limits: {seconds: 30}
 def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(BatchError, match=said):
         read(tmp_path, text)
+
+
+def test_a_date_alone_is_the_whole_day_for_a_deadline_and_its_first_moment_for_a_release(
+    tmp_path: Path,
+) -> None:
+    """With quotes or without, which YAML takes for a date of its own."""
+    for date in ("2026-11-30", '"2026-11-30"'):
+        assignment = read(tmp_path, f"deadline: {date}\nrelease: {date}\ntimezone: Europe/Berlin\n")
+        assert assignment.deadline == datetime(2026, 11, 30, 22, 59, 59, tzinfo=UTC)
+        assert assignment.release == datetime(2026, 11, 29, 23, tzinfo=UTC)
+    assert read(tmp_path, "deadline: 2026-11-30 13:00:00\n").deadline == NOON.replace(hour=13)
+    assert extended(Assignment(deadline=NOON), "01", "2026-12-24") == datetime(
+        2026, 12, 24, 23, 59, 59, tzinfo=UTC
+    )
 
 
 def test_lateness_counts_past_the_deadline_and_the_grace() -> None:

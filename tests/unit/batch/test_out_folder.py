@@ -11,7 +11,7 @@ from grader.batch.problems import BatchError
 
 def test_the_folder_is_its_owners_alone(tmp_path: Path) -> None:
     folder = OutFolder(tmp_path / "out")
-    folder.write({"grades.csv": "a\n", "feedback/ada.md": "b\n"})
+    folder.write({"grades.csv": "a\n", "feedback/ada.md": "b\n"}.items())
     for path in [folder.path, *folder.path.rglob("*")]:
         if path.name != ".tilegrade-batch":
             assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
@@ -33,11 +33,25 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 
 def test_files_of_an_earlier_run_go_and_those_of_people_stay(tmp_path: Path) -> None:
     folder = OutFolder(tmp_path / "out")
-    folder.write({"feedback/ada.md": "a", "feedback/eve.md": "e", "gradescope/eve/01.json": "{}"})
+    folder.write({"feedback/ada.md": "a", "feedback/eve.md": "e", "gradescope/eve/01.json": "{}"}.items())
     (folder.path / "overrides.csv").write_text("student\n")
-    folder.write({"feedback/ada.md": "a"})
+    folder.write({"feedback/ada.md": "a"}.items())
     names = {path.relative_to(folder.path).as_posix() for path in folder.path.rglob("*") if path.is_file()}
     assert names == {".tilegrade-batch", "feedback/ada.md", "overrides.csv"}
+
+
+def test_a_file_that_a_purge_would_overlook_is_not_written(tmp_path: Path) -> None:
+    folder = OutFolder(tmp_path / "out")
+    for name in ("ranking.csv", "notes/ada.md"):
+        with pytest.raises(AssertionError, match=name):
+            folder.write([(name, "ada")])
+
+
+def test_a_file_that_this_run_has_no_use_for_goes(tmp_path: Path) -> None:
+    folder = OutFolder(tmp_path / "out")
+    folder.write([("grades.csv", "a"), ("timings.csv", "old")])
+    folder.write([("grades.csv", "a")])
+    assert not (folder.path / "timings.csv").exists()
 
 
 def test_a_link_in_the_folder_is_replaced_and_not_written_through(tmp_path: Path) -> None:
@@ -45,7 +59,7 @@ def test_a_link_in_the_folder_is_replaced_and_not_written_through(tmp_path: Path
     victim = tmp_path / "victim"
     victim.write_text("precious")
     (folder.path / "grades.csv").symlink_to(victim)
-    folder.write({"grades.csv": "new"})
+    folder.write({"grades.csv": "new"}.items())
     assert victim.read_text() == "precious"
     assert (folder.path / "grades.csv").read_text() == "new"
 

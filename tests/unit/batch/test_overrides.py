@@ -68,6 +68,15 @@ def test_a_wrong_row_is_refused_with_its_line(tmp_path: Path, rows: str, said: s
         read(tmp_path, rows)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_spreadsheet_may_save_them_with_semicolons(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "overrides.csv"
+    text = 'Student;Question;Points;Reason;Grader;possible\r\n\'=ada;why;2,5;"so; so";kim;20\r\n'
+    path.write_bytes(text.encode(encoding))
+    (one,) = read_overrides(path, BOTH)
+    assert (one.student, one.points, one.reason) == ("=ada", 2.5, "so; so")
+
+
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     with pytest.raises(BatchError, match="need a column 'reason'"):
         read(tmp_path, "ada,why,1\n", "student,question,points\n")
