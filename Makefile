@@ -66,7 +66,7 @@ reset: $(VENV)/.for-check ## NAME: put the skeleton back, keeping a backup
 	@$(GRADER) reset $(WORDS) $(OPTIONS)
 
 ifeq (,$(VERB))
-.PHONY: list test test-gpu soak lint format bench batch matrix outputs lock setup setup-ci clean
+.PHONY: list test test-gpu ladder soak lint format bench batch matrix outputs lock setup setup-ci clean
 
 list: $(VENV)/.for-check ## list the exercises
 	@$(GRADER) list
@@ -82,6 +82,9 @@ batch: $(VENV)/.for-check ## SUBMISSIONS=folder [OUT=folder]: grade a class
 
 test-gpu: $(VENV)/.for-gpu ## run the tests that need a GPU
 	@$(PY) -m pytest -m gpu
+
+ladder: $(VENV)/.for-gpu ## [MDIM=1000]: Lab 1, the ladder of kernels timed on a GPU beside cuBLAS
+	@$(GRADER) ladder --lab1 $(if $(MDIM),--size "$(MDIM)")
 
 lint: $(VENV)/.for-test ## ruff and mypy
 	@$(PY) -m ruff check .

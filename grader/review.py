@@ -14,6 +14,7 @@ from grader.records import Diagnostic, Outcome, Report
 from grader.rubric.model import KernelSpec, Rubric
 from grader.rubric.suites import shown_shapes
 from grader.simt import parse
+from grader.simt.tally import MMA_FLOPS
 
 __all__ = ["Item", "review"]
 
@@ -173,6 +174,7 @@ def _flops(measured: _Measured) -> Item:
         wanted *= size
     # A product and its addition that are not fused count once, by the additions.
     done = counters.ffma_threads + counters.dfma_threads + counters.fadd_threads + counters.dadd_threads
+    done += MMA_FLOPS // 2 * counters.mma_threads
     said = f"{2 * done:,} operations where 2 M N K = {2 * wanted:,}"
     return Item(question, "PASS" if wanted <= done <= wanted * 1.01 else "FAIL", said)
 

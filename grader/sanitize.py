@@ -15,6 +15,7 @@ from grader.diagnosis import Context, explain, rank
 from grader.records import Diagnostic, Finding, Outcome, Report
 from grader.simt import Run, launch, parse
 from grader.simt.observer import Observer
+from grader.simt.tally import MMA_FLOPS
 
 MAX_ELEMENTS = 1 << 28
 _ARRAY = re.compile(r"(?P<dtype>[a-z]\w*)\[(?P<shape>[\d, ]*)\](?::(?P<fill>\w+))?")
@@ -187,6 +188,7 @@ def _figures(run: Run) -> tuple[str, ...]:
     """The counters worth a line each."""
     counters = run.counters
     flops = 2 * counters.ffma_threads + counters.fadd_threads + counters.fmul_threads
+    flops += MMA_FLOPS * counters.mma_threads
     lines = [
         f"global loads: {counters.global_load_requests} requests, {counters.global_load_sectors} sectors, "
         f"{counters.global_load_bytes} bytes; stores: {counters.global_store_requests} requests, "

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Pin every version anew: requirements.lock for students, -dev for tests, -ci for all that CI tests
-# (gradebooks, a cluster), -gpu for a GPU. Needs uv.
+# (gradebooks, a cluster, the compiler), -gpu for a GPU. Needs uv.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,5 +15,5 @@ trap 'rm -f "$limits"' EXIT
 printf '%s\n' 'numpy<2.5' 'pint<0.26' >"$limits"
 compile "" requirements.lock "$limits"
 compile "--extra dev" requirements-dev.lock requirements.lock
-compile "--extra dev --extra nbgrader --extra cluster --extra ci" requirements-ci.lock requirements-dev.lock
+compile "--extra dev --extra compile --extra nbgrader --extra cluster --extra ci" requirements-ci.lock requirements-dev.lock
 compile "--extra gpu" requirements-gpu.lock requirements-dev.lock

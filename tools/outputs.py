@@ -5,8 +5,8 @@ A sample stands between two comments, the first of which names its command::
     <!-- output: grader check 02_ragged_dims -->
     <!-- end -->
 
-The commands run in a fresh student's folder, with the solutions beside it. ``outputs.py FILE...``
-rewrites the files.
+The commands run in a fresh student's folder, with the solutions and docs/results beside it.
+``outputs.py FILE...`` rewrites the files.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def regenerate(text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         _grader("init .", Path(folder))
         shutil.copytree(ROOT / "solutions", Path(folder) / "solutions")
+        shutil.copytree(ROOT / "docs" / "results", Path(folder) / "docs" / "results")
         return _SAMPLE.sub(lambda match: _sample(match["words"], Path(folder)), text)
 
 

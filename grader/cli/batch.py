@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -35,9 +36,25 @@ _PATH = click.Path(path_type=Path)
 @click.option("--gradebook", help="An nbgrader gradebook: sqlite:///gradebook.db or postgresql://...")
 @click.option("--names", is_flag=True, help="Put students' ids into junit.xml in place of pseudonyms.")
 @click.option("--junit-per-student", is_flag=True, help="Write a JUnit file for each student too.")
+@click.option(
+    "--junit-strict", is_flag=True, help="JUnit files that keep to the schema of Jenkins's xUnit plugin."
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["machine", "gpu"]),
+    default="machine",
+    help="gpu: also run each kernel on a GPU and time those that pass, a worker for each device.",
+)
+@click.option(
+    "--arch",
+    "archs",
+    help="Compile each kernel too, in a sandbox, for these architectures or devices: sm_75,sm_90 or h200.",
+)
 @click.option("--run-code", is_flag=True, help="Also run each kernel under numba's simulator, in a sandbox.")
 @click.option(
-    "--unsafe-no-sandbox", is_flag=True, help="With --run-code: run students' code with your rights."
+    "--unsafe-no-sandbox",
+    is_flag=True,
+    help="With --run-code, --backend gpu or --arch: run or compile students' code with your rights.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(
@@ -53,6 +70,9 @@ def command(
     gradebook: str | None,
     names: bool,
     junit_per_student: bool,
+    junit_strict: bool,
+    backend: Literal["machine", "gpu"],
+    archs: str | None,
     run_code: bool,
     unsafe_no_sandbox: bool,
     quiet: bool,
@@ -82,14 +102,34 @@ def command(
             gradebook=gradebook,
             names=names,
             junit_per_student=junit_per_student,
+            junit_strict=junit_strict,
             run=("bare" if unsafe_no_sandbox else "sandbox") if run_code else "",
+            backend=backend,
+            archs=_named(archs),
+            bare=unsafe_no_sandbox,
             quiet=quiet,
         )
-        result = run(settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = _said
+            result = run(settings)
     except BatchError as error:
         raise Refusal(str(error)) from None
     report(result, out)
     return exit_code(result)
+
+
+def _named(archs: str | None) -> tuple[str, ...]:
+    if archs is None:
+        return ()
+    from grader.batch.compiling import named_architectures
+
+    return named_architectures(archs)
+
+
+def _said(message: Warning | str, *_: object, **__: object) -> None:
+    """Say a warning in one line, without the place in our source that it comes from."""
+    click.echo(f"grader: warning: {message}", err=True)
 
 
 def report(result: BatchResult, out: Path) -> None:

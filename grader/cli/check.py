@@ -12,6 +12,7 @@ from grader.cli import streams
 from grader.cli.choose import choose, choose_file, typed_command
 from grader.cli.refusal import Refusal
 from grader.exercises import Exercise, ExerciseFileError, write_text
+from grader.gpu.options import Backend, Beside, GpuOptions
 from grader.records import Report
 
 if TYPE_CHECKING:
@@ -32,6 +33,19 @@ Format = Literal["terminal", "json", "junit"]
 @click.option(
     "--private-key-file", type=click.Path(path_type=Path), help="An instructor's secret for hidden shapes."
 )
+@click.option(
+    "--backend",
+    type=click.Choice(["machine", "gpu", "auto"]),
+    default="machine",
+    help="Run the kernel on a GPU as well; auto: where there is one.",
+)
+@click.option(
+    "--arch", "archs", help="Compile the kernel too, for these architectures or devices: sm_75,sm_90 or h200."
+)
+@click.option("--sanitizer", is_flag=True, help="Run compute-sanitizer's tools over it too, on a GPU.")
+@click.option("--counters", is_flag=True, help="Show ncu's counters beside the machine's, on a GPU.")
+@click.option("--no-timing", is_flag=True, help="Leave out the times that the rubric asks for, on a GPU.")
+@click.option("--unsafe-no-sandbox", is_flag=True, help="Let the GPU backend run kernels without a sandbox.")
 def command(
     name: str | None,
     file: Path | None,
@@ -42,6 +56,12 @@ def command(
     colour: Colour,
     rubrics: Path | None,
     private_key_file: Path | None,
+    backend: Backend,
+    archs: str | None,
+    sanitizer: bool,
+    counters: bool,
+    no_timing: bool,
+    unsafe_no_sandbox: bool,
 ) -> int:
     """Grade the exercise NAME (a prefix will do) and say why it fails.
 
@@ -51,7 +71,17 @@ def command(
     path = choose_file(exercise, name or "", file)
     if output is not None:
         _refuse_output(output, path)
-    report = run(exercise, path, rubrics, private_key_file, hint)
+    gpu = GpuOptions(unsafe_no_sandbox=unsafe_no_sandbox, timed=not no_timing)
+    report = run(
+        exercise,
+        path,
+        rubrics,
+        private_key_file,
+        hint,
+        backend,
+        gpu,
+        Beside(_architectures(archs), sanitizer, counters),
+    )
     text = _render(report, format_, colour if output is None else "never", verbose=verbose, to_file=output)
     if output is None:
         streams.write(text, colour=format_ == "terminal" and streams.wants_colour(colour, sys.stdout))
@@ -61,7 +91,14 @@ def command(
 
 
 def run(
-    exercise: Exercise, path: Path, rubrics: Path | None, private_key_file: Path | None, hint: int
+    exercise: Exercise,
+    path: Path,
+    rubrics: Path | None,
+    private_key_file: Path | None,
+    hint: int,
+    backend: Backend = "machine",
+    gpu: GpuOptions | None = None,
+    beside: Beside | None = None,
 ) -> Report:
     """Grade a file, or end in a usage error where there is no file to grade."""
     from grader.grade import grade
@@ -76,7 +113,16 @@ def run(
             raise Refusal(f"{error}{_where_to_get(exercise) if lost else ''}") from None
     key = None if private_key_file is None else _private_key(private_key_file)
     try:
-        report = grade(exercise.name, path, rubric_dir=rubrics, private_key=key, hint_level=hint)
+        report = grade(
+            exercise.name,
+            path,
+            rubric_dir=rubrics,
+            private_key=key,
+            hint_level=hint,
+            backend=backend,
+            gpu=gpu,
+            beside=beside,
+        )
     except RubricError as error:
         raise Refusal(str(error)) from None
     if report.fault is not None and report.fault.traceback:
@@ -85,6 +131,17 @@ def run(
         words = click.get_current_context().obj
         click.echo(report_line(words, save_details(report.fault.traceback, words)), err=True)
     return report
+
+
+def _architectures(words: str | None) -> tuple[str, ...]:
+    if words is None:
+        return ()
+    from grader.compilation import architectures
+
+    try:
+        return architectures(words)
+    except ValueError as error:
+        raise Refusal(f"--arch: {error}") from None
 
 
 def _where_to_get(exercise: Exercise) -> str:

@@ -44,7 +44,9 @@ def command(
         key = read_key(private_key_file)
         if kept.pop("keyed") and key is None:
             raise Refusal(f"{out}: the batch had a private key; give it with --private-key-file")
-        flags = {name: kept.pop(name) for name in ("names", "junit_per_student", "run")}
+        optional = ("names", "junit_per_student", "junit_strict", "run", "backend", "bare")
+        flags = {name: kept.pop(name) for name in optional if name in kept}
+        archs = tuple(kept.pop("archs", ()))
         paths: dict[str, Any] = {name: Path(path) for name, path in kept.items() if path is not None}
         settings = Settings(
             out=out,
@@ -54,6 +56,7 @@ def command(
             regrade=True,
             regrade_students=students,
             regrade_exercises=exercises,
+            archs=archs,
             **paths,
             **flags,
         )

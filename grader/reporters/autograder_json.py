@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 from grader.records import Outcome, Report
 from grader.reporters.classroom import Grade
+from grader.reporters.compiled_text import compiled_properties
 from grader.reporters.grade_tables import remark
 from grader.reporters.tables import family_title
 
@@ -27,6 +30,8 @@ def gradescope(grade: Grade, *, held: bool = False) -> str:
             for test in _tests(grade.view, "score", "max_score")
         ],
     }
+    if figures := dict(compiled_properties(grade.view)):
+        document["extra_data"] = figures
     if grade.final is not None:
         document["score"] = grade.final
     elif not document["tests"]:
@@ -89,4 +94,5 @@ def _tests(view: Report, points: str, possible: str) -> list[dict[str, Any]]:
 
 
 def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    # Laid out by msgspec: the standard library's own indenting is ten times slower.
+    return msgspec.json.format(json.dumps(document, ensure_ascii=True, allow_nan=False), indent=2) + "\n"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
 from html import escape
 
 from grader.records import Outcome
 from grader.reporters import terminal
 from grader.reporters.classroom import ClassRecord, ExerciseInfo, Grade
+from grader.reporters.compiled_table import section as compiled_section
 from grader.reporters.grade_tables import name_of
-from grader.reporters.html_page import page
+from grader.reporters.html_page import page, table
 from grader.reporters.style import counted, number
 
 __all__ = ["render"]
@@ -26,11 +26,12 @@ def render(record: ClassRecord) -> str:
     parts += [
         f"<p>{escape(_opening(record))}</p>",
         *(f"<p>{escape(one)}</p>" for one in record.remarks),
-        _contents(),
+        _contents(record),
     ]
     parts += ['<section id="exercises"><h2>Exercises</h2>', _exercise_table(record)]
     parts += [_distribution(info, _of(record, info)) for info in record.exercises]
-    parts += ["</section>", _causes(record), _similar(record), _problems(record), _grades(record)]
+    parts += ["</section>", _causes(record), compiled_section(record) if record.archs else ""]
+    parts += [_similar(record), _problems(record), _grades(record)]
     return page(f"{record.title}: the class", "\n".join(parts))
 
 
@@ -39,10 +40,11 @@ def _opening(record: ClassRecord) -> str:
     return f"{students}, {counted(sum(one.handed_in for one in record.grades), 'submission')}."
 
 
-def _contents() -> str:
+def _contents(record: ClassRecord) -> str:
     links = {
         "exercises": "Exercises",
         "causes": "Causes",
+        **({"compiled": "Compiled"} if record.archs else {}),
         "similar": "Alike",
         "problems": "Problems",
         "grades": "Grades",
@@ -53,26 +55,6 @@ def _contents() -> str:
 
 def _of(record: ClassRecord, info: ExerciseInfo) -> list[Grade]:
     return [grade for grade in record.grades if grade.exercise == info and grade.handed_in]
-
-
-def _table(
-    caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int]
-) -> str:
-    """A table whose cells are escaped already; ``numbers`` are the columns that hold figures."""
-    kinds = [' class="number"' if i in numbers else "" for i in range(len(header))]
-    head = "".join(
-        f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(header, kinds, strict=True)
-    )
-    body = "".join(
-        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>\n"
-        for row in rows
-    )
-    label = escape(caption, quote=True)
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
-        f"<table><caption>{escape(caption)}</caption>"
-        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
-    )
 
 
 def _exercise_table(record: ClassRecord) -> str:
@@ -87,7 +69,7 @@ def _exercise_table(record: ClassRecord) -> str:
         row = [info.title, str(len(grades)), str(passed), str(unjudged), median, number(info.possible), note]
         rows.append([escape(cell) for cell in row])
     header = ["Exercise", "Handed in", "Passed", "Not judged", "Median", "Possible", ""]
-    return _table("Each exercise", header, rows, frozenset({1, 2, 3, 4, 5}))
+    return table("Each exercise", header, rows, frozenset({1, 2, 3, 4, 5}))
 
 
 def _distribution(info: ExerciseInfo, grades: list[Grade]) -> str:
@@ -157,16 +139,14 @@ def _similar(record: ClassRecord) -> str:
         ]
         for group in record.similar
     ]
-    body = _table("Near-identical submissions", ["Exercise", "Students", "Alike", ""], rows, frozenset({2}))
+    body = table("Near-identical submissions", ["Exercise", "Students", "Alike", ""], rows, frozenset({2}))
     return f'<section id="similar"><h2>Alike</h2><p>{intro}</p>{body if rows else "<p>None.</p>"}</section>'
 
 
 def _problems(record: ClassRecord) -> str:
     rows = [[escape(one.kind), escape(one.where), escape(one.what)] for one in record.problems]
     body = (
-        _table("What needs a person", ["Kind", "Where", "What"], rows, frozenset())
-        if rows
-        else "<p>None.</p>"
+        table("What needs a person", ["Kind", "Where", "What"], rows, frozenset()) if rows else "<p>None.</p>"
     )
     return f'<section id="problems"><h2>Problems</h2>{body}</section>'
 
@@ -181,5 +161,5 @@ def _grades(record: ClassRecord) -> str:
         cells = [escape(name_of(grade.student)), escape(grade.exercise.name), outcome, final]
         rows.append([*cells, number(grade.report.pending) if grade.report.pending else "", escape(cause)])
     header = ["Student", "Exercise", "Outcome", "Points", "Pending", "Cause"]
-    body = _table("All grades", header, rows, frozenset({3, 4}))
+    body = table("All grades", header, rows, frozenset({3, 4}))
     return f'<section id="grades"><h2>Grades</h2>{body}</section>'

@@ -27,6 +27,8 @@ class Problem:
 class Student:
     """One person. ``extension`` is as written: a date, ``+2d``, ``+36h``, or those by exercise.
 
+    ``campus_id`` is the campus system's own number, ``login`` the name with which the person logs in there.
+
     ``pseudonym`` stands for the person in files that leave the instructor's hands.
     """
 
@@ -37,6 +39,7 @@ class Student:
     campus_id: str = ""
     extension: str = ""
     pseudonym: str = ""
+    login: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class SimilarGroup:
 
 @dataclass(frozen=True, slots=True)
 class ClassRecord:
-    """A graded class, ordered by student and exercise."""
+    """A graded class, ordered by student and exercise. ``archs`` are what its kernels were compiled for."""
 
     title: str
     exercises: tuple[ExerciseInfo, ...]
@@ -114,6 +117,7 @@ class ClassRecord:
     similar: tuple[SimilarGroup, ...] = ()
     release: datetime | None = None
     remarks: tuple[str, ...] = field(default=())
+    archs: tuple[str, ...] = ()
 
     def by_student(self) -> dict[Student, tuple[Grade, ...]]:
         """Give each student's grades, in the class's order."""

@@ -11,34 +11,53 @@ from grader.reporters import terminal
 from grader.reporters.classroom import Grade, total_of
 from grader.reporters.html_page import page
 from grader.reporters.style import Style, number
+from grader.reporters.timing_text import timing_rows
 
-__all__ = ["html", "markdown"]
+__all__ = ["pages", "timing_pages"]
 
 _WIDTH = 96
 _PLAIN = Style(colour=False, width=_WIDTH, unicode=True)
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
 
 
-def markdown(title: str, grades: Sequence[Grade]) -> str:
-    """Write a student's feedback as Markdown: headings of ours, the student's own text in code blocks."""
+def pages(title: str, grades: Sequence[Grade]) -> tuple[str, str]:
+    """Give a student's feedback as Markdown and as HTML."""
+    texts = [_text(grade.view) if grade.handed_in else "" for grade in grades]
+    return _markdown(title, grades, texts), _html(title, grades, texts)
+
+
+def timing_pages(title: str, grades: Sequence[Grade]) -> tuple[str, str]:
+    """Give a student's own times as Markdown and as HTML; ``grades`` are those whose view has some."""
+    heading = f"{title}: times"
+    texts = ["\n".join(timing_rows(grade.view, _PLAIN)) for grade in grades]
+    lines = [f"# {_quoted(heading)}", ""]
+    body = [f"<h1>{escape(heading)}</h1>"]
+    for grade, text in zip(grades, texts, strict=True):
+        lines += [f"## {_quoted(grade.exercise.title)}", "", "```text", text, "```", ""]
+        body.append(f"<section><h2>{escape(grade.exercise.title)}</h2>")
+        body.append(f'<pre tabindex="0">{escape(text)}</pre></section>')
+    return "\n".join(lines), page(heading, "\n".join(body))
+
+
+def _markdown(title: str, grades: Sequence[Grade], texts: Sequence[str]) -> str:
+    """Headings of ours, the student's own text in code blocks."""
     lines = [f"# {_quoted(title)}", "", _total(grades), ""]
-    for grade in grades:
+    for grade, text in zip(grades, texts, strict=True):
         lines += [f"## {_quoted(grade.exercise.title)}", "", _quoted(_verdict(grade)), ""]
-        if grade.handed_in:
-            text = _text(grade.view)
+        if text:
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
             lines += [f"{fence}text", text.rstrip("\n"), fence, ""]
     return "\n".join(lines)
 
 
-def html(title: str, grades: Sequence[Grade]) -> str:
-    """Write a student's feedback as one page without scripts or anything from elsewhere."""
+def _html(title: str, grades: Sequence[Grade], texts: Sequence[str]) -> str:
+    """One page without scripts or anything from elsewhere."""
     body = [f"<h1>{escape(title)}</h1>", f"<p>{escape(_total(grades))}</p>"]
-    for grade in grades:
+    for grade, text in zip(grades, texts, strict=True):
         body.append(f"<section><h2>{escape(grade.exercise.title)}</h2>")
         body.append(f'<p class="verdict">{escape(_verdict(grade))}</p>')
-        if grade.handed_in:
-            body.append(f'<pre tabindex="0">{escape(_text(grade.view))}</pre>')
+        if text:
+            body.append(f'<pre tabindex="0">{escape(text)}</pre>')
         body.append("</section>")
     return page(title, "\n".join(body))
 

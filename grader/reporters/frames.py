@@ -32,7 +32,9 @@ def render_frame(frame: Frame, style: Style, role: Role) -> list[str]:
     gutter = max((len(str(number)) for number, _ in frame.lines), default=1)
     bar = style.paint("frame", " " * gutter + " |")
     place = f"{style.plain(frame.path)}:{frame.primary.span.line}:{frame.primary.span.column}"
-    out = [style.paint("frame", " " * gutter + "-->") + f" {place}"]
+    arrow = " " * gutter + "-->"
+    lines = style.wrap(place, first=f"{arrow} ", rest="  ") if style.narrow else [f"{arrow} {place}"]
+    out = [style.paint("frame", arrow) + lines[0].removeprefix(arrow), *lines[1:]]
     if not frame.lines:
         return out
     out.append(bar)
@@ -138,5 +140,6 @@ def _remark(mark: _Mark, lead: str, style: Style, room: int) -> Iterator[str]:
 
 def _beneath(mark: _Mark, style: Style, room: int) -> Iterator[str]:
     indent = min(mark.start, max(room - _LEAST_ROOM, 0))
+    room = max(room, indent + 12)
     for line in style.wrap(mark.text, width=room - indent):
         yield " " * indent + style.paint(mark.role, line)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from grader.reporters import csv_text
 from grader.reporters.classroom import ClassRecord, Grade, Student
+from grader.reporters.compiled_text import compiled_lines
 from grader.reporters.style import number
 from grader.reporters.tables import family_title
 
@@ -77,7 +78,7 @@ def canvas(record: ClassRecord) -> str:
     possible += [float(info.possible) for info in record.exercises]
     rows: list[list[csv_text.Cell]] = [possible]
     for student, mine in record.by_student().items():
-        login = student.email.partition("@")[0] or student.id
+        login = student.login or student.email.partition("@")[0] or student.id
         row: list[csv_text.Cell] = [
             student.name or student.id,
             student.campus_id,
@@ -125,7 +126,7 @@ def remark(grade: Grade) -> str:
     for question in view.questions:
         said = f": {question.message}" if question.message and question.status != "right" else ""
         lines.append(f"{question.id}: {number(question.points)} of {number(question.possible)}{said}")
-    return "\n".join([*lines, *view.notes])
+    return "\n".join([*lines, *compiled_lines(view), *view.notes])
 
 
 def pending(record: ClassRecord) -> str:

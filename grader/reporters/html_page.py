@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
-__all__ = ["page"]
+__all__ = ["page", "table"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1a1c20; --paper: #ffffff; --soft: #f2f4f7; --line: #c9ced6;
@@ -55,3 +56,21 @@ def page(title: str, body: str) -> str:
 </body>
 </html>
 """
+
+
+def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int]) -> str:
+    """Give a table whose cells are escaped already; ``numbers`` are the columns that hold figures."""
+    kinds = [' class="number"' if i in numbers else "" for i in range(len(header))]
+    head = "".join(
+        f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(header, kinds, strict=True)
+    )
+    body = "".join(
+        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>\n"
+        for row in rows
+    )
+    label = escape(caption, quote=True)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
+        f"<table><caption>{escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
+    )

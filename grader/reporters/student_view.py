@@ -6,7 +6,6 @@ a hidden launch shape keeps its name, its general title and its place, and loses
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Literal
 
@@ -21,12 +20,11 @@ from grader.records import (
     Report,
     ShapeResult,
 )
+from grader.reporters.student_gpu import compiled, device_run, mentions_hidden, safe, timed
 
 __all__ = ["Level", "hidden_sizes", "mentions_hidden", "student_view"]
 
 Level = Literal["none", "category", "full"]
-_NUMBERS = re.compile(r"\d[\d,]*(?:\s*(?:,|x|×|\*)\s+\d+|\s*[x×]\s*\d+)+")
-_NAMED = re.compile(r"\b[A-Za-z_]\w*(?:,\s*[A-Za-z_]\w*)*\s*=\s*(\d+(?:,\s*\d+)*)")
 _FAULT = "the grader failed; this is not in your code"
 
 
@@ -50,7 +48,9 @@ def student_view(
         Remarks of the batch for the student: lateness, a person's points.
     """
     shown = tuple(_shown(family) for family in report.families) if level != "none" else ()
+    timings = tuple(timed(one) for one in report.timings if one.shown) if level == "full" else ()
     open_sizes = {tuple(shape.dims.values()) for family in shown for shape in family.shapes}
+    open_sizes |= {tuple(timing.dims.values()) for timing in timings}
     diagnostics = _diagnostics(report, level, title_of, open_sizes)
     own_notes = tuple(note for note in report.notes if not mentions_hidden(note, open_sizes))
     return Report(
@@ -72,6 +72,11 @@ def student_view(
         notes=(*(own_notes if level == "full" else ()), *notes),
         hint_level=report.hint_level,
         backend=report.backend,
+        gpu=device_run(report.gpu) if level == "full" and report.gpu is not None else None,
+        disagreements=tuple(one for one in report.disagreements if level == "full" and one.shown),
+        timings=timings,
+        compiled=tuple(compiled(one, open_sizes) for one in report.compiled if level == "full"),
+        not_compiled=safe(report.not_compiled, open_sizes) if level == "full" else "",
     )
 
 
@@ -80,19 +85,6 @@ def hidden_sizes(report: Report) -> frozenset[tuple[int, ...]]:
     shapes = [shape for family in report.families for shape in family.shapes]
     shown = {tuple(shape.dims.values()) for shape in shapes if shape.shown}
     return frozenset({tuple(shape.dims.values()) for shape in shapes if not shape.shown} - shown)
-
-
-def mentions_hidden(text: str, open_sizes: set[tuple[int, ...]]) -> bool:
-    """Say whether a text gives sizes, as ``M, N, K = 50, 37, 40`` or ``50 x 37 x 40``, that are not open."""
-    for match in _NAMED.finditer(text):
-        sizes = tuple(int(size) for size in match[1].split(","))
-        if len(sizes) > 1 and sizes not in open_sizes:
-            return True
-    for match in _NUMBERS.finditer(text):
-        sizes = tuple(int(size) for size in re.findall(r"\d+", match[0]))
-        if len(sizes) > 2 and sizes not in open_sizes:
-            return True
-    return False
 
 
 def _shown(family: FamilyResult) -> FamilyResult:

@@ -35,6 +35,10 @@ _SPELLED = str.maketrans(
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
 
 
+#: Columns from which a report is laid out with columns side by side, and the fewest it is laid out for.
+COMFORTABLE, NARROWEST = 64, 40
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How to put text on one particular terminal."""
@@ -42,6 +46,11 @@ class Style:
     colour: bool
     width: int
     unicode: bool
+
+    @property
+    def narrow(self) -> bool:
+        """Whether there is no room for columns side by side."""
+        return self.width < COMFORTABLE
 
     def paint(self, role: Role, text: str) -> str:
         """Colour a text, which has to be readable without."""
@@ -57,21 +66,32 @@ class Style:
     def wrap(
         self, text: str, *, first: str = "", rest: str | None = None, width: int | None = None
     ) -> list[str]:
-        """Break a text into lines within the width, the first led in by ``first``, others by ``rest``."""
+        """Break a text into lines within the width, the first led in by ``first``, others by ``rest``.
+
+        On a narrow terminal a long lead stands on a line of its own, and a word that fits no line is broken.
+        """
         rest = " " * len(first) if rest is None else rest
+        text = self.plain(text)
+        if self.narrow and first.strip() and len(first) > self.width // 2:
+            below = " " * min(len(rest), 4)
+            return [first.rstrip(), *self.wrap(text, first=below, rest=below)] if text else [first.rstrip()]
+        width = max(width or self.width, max(len(first), len(rest)) + (12 if self.narrow else 24))
+        # Most texts fit as they are, and breaking is what a report spends its time on.
+        if len(first) + len(text) <= width and text and text == text.strip():
+            return [first + text]
         return textwrap.wrap(
-            self.plain(text),
-            max(width or self.width, max(len(first), len(rest)) + 24),
+            text,
+            width,
             initial_indent=first,
             subsequent_indent=rest,
-            break_long_words=False,
+            break_long_words=self.narrow,
             break_on_hyphens=False,
         ) or [first.rstrip()]
 
 
 def display_width(text: str) -> int:
     """Columns that a text fills on a terminal: none for combining marks, two for wide characters."""
-    return sum(_columns(character) for character in text)
+    return len(text) if text.isascii() else sum(_columns(character) for character in text)
 
 
 def _columns(character: str) -> int:

@@ -41,6 +41,9 @@ def _shown_shapes(shapes: Sequence[ShapeResult], style: Style) -> list[str]:
         # A shape may fail with a right result: another order of the threads could have upset it.
         fault = "WRONG" if shape.wrong or not shape.elements else "HAZARD"
         verdict = style.paint("pass", "right") if shape.passed else style.paint("fail", fault)
+        if style.narrow and wrong:
+            rows += [f"{_MARGIN}{text}   {verdict}", *style.wrap(wrong.strip(), first="    ")]
+            continue
         rows.append(f"{_MARGIN}{pad(text, width)}   {verdict}{wrong}")
     return rows
 
@@ -78,6 +81,9 @@ def points_table(report: Report, style: Style) -> list[str]:
     out = []
     for role, name, points, detail in rows:
         first = _MARGIN + pad(style.plain(name), wide) + " " * (score - len(points))
+        if style.narrow and detail:
+            out += [f"{first}{style.paint(role, points)}", *style.wrap(detail, first="    ")]
+            continue
         lines = style.wrap(detail, width=style.width - lead) if detail else [""]
         out.append(f"{first}{style.paint(role, points)}   {lines[0]}".rstrip())
         out += [" " * lead + line for line in lines[1:]]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from grader.records import Diagnostic, Outcome, Report
+from grader.reporters.compiled_text import compiled_rows
+from grader.reporters.corroboration_text import corroboration_rows
 from grader.reporters.frames import render_frame
-from grader.reporters.style import Role, Style, counted, display_width, number
+from grader.reporters.style import NARROWEST, Role, Style, counted, display_width, number
 from grader.reporters.tables import points_table, shapes_table
+from grader.reporters.timing_text import timing_rows
 
 _OUTCOME_ROLES: dict[Outcome, Role] = {
     Outcome.PASS: "pass",
@@ -32,7 +35,7 @@ def render(
     colour
         Whether ANSI colours may be used; nothing depends on them.
     width
-        Columns of the terminal; at least 64 are taken.
+        Columns of the terminal; at least 40 are taken.
     unicode
         Whether characters beyond ASCII may be used.
     command
@@ -40,7 +43,7 @@ def render(
     verbose
         Show every diagnostic in full, and not the first alone.
     """
-    style = Style(colour, max(width, 64), unicode)
+    style = Style(colour, max(width, NARROWEST), unicode)
     blocks = [_header(report, style), *_body(report, style, command, verbose=verbose)]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -56,6 +59,8 @@ def _header(report: Report, style: Style) -> list[str]:
         points = f"  {number(report.points)} of {number(report.possible)} points"
         if report.pending:
             points += f", {number(report.pending)} pending"
+        if display_width(left + points) > style.width:
+            return [painted, points, *style.wrap(_setting(report), first="  ")]
         left, painted = left + points, painted + points
     right = style.plain(_setting(report))
     gap = style.width - display_width(left) - display_width(right)
@@ -82,6 +87,7 @@ def _body(report: Report, style: Style, command: str, *, verbose: bool) -> list[
     shown = _diagnostics(report, style, command, verbose=verbose)
     blocks = [_reason(report, style, explained=len(shown) > 1), shapes_table(report.families, style), *shown]
     blocks += [_answers(report, style), points_table(report, style)]
+    blocks += [compiled_rows(report, style), corroboration_rows(report, style), timing_rows(report, style)]
     blocks += [_notes(report, style), _pending(report, style)]
     return blocks
 
@@ -109,23 +115,25 @@ def _diagnostics(report: Report, style: Style, command: str, *, verbose: bool) -
 def _diagnostic(diagnostic: Diagnostic, report: Report, style: Style, command: str) -> list[str]:
     title = f"{diagnostic.severity}[{style.plain(diagnostic.name)}]"
     headline = style.wrap(diagnostic.headline, first=f"{title}: ", rest="  ")
-    first = style.paint("strong", headline[0].removeprefix(f"{title}: "))
-    out = [f"{style.paint(diagnostic.severity, title)}: {first}"]
+    first = style.paint("strong", headline[0].removeprefix(f"{title}:").strip())
+    out = [f"{style.paint(diagnostic.severity, title)}: {first}".rstrip()]
     out += [style.paint("strong", line) for line in headline[1:]]
     gutter = 1
     if diagnostic.frame is not None:
         out += render_frame(diagnostic.frame, style, diagnostic.severity)
         gutter = max((len(str(n)) for n, _ in diagnostic.frame.lines), default=1)
     bar = style.paint("frame", " " * gutter + " |")
-    if diagnostic.picture:
+    # A drawing that is cut or wrapped says nothing.
+    fits = all(gutter + 5 + display_width(style.plain(row)) <= style.width for row in diagnostic.picture)
+    if diagnostic.picture and fits:
         out += [bar, *(f"{bar}   {style.plain(row)}".rstrip() for row in diagnostic.picture)]
     fields = _fields(diagnostic, report, command, style)
     if fields and diagnostic.frame is not None:
         out.append(bar)
     lead = " " * (gutter + 1)
     for name, text in fields:
-        first = f"{lead}= {name}:".ljust(len(lead) + _FIELD)
-        lines = style.wrap(text, first=first, rest=" " * len(first))
+        first = f"{lead}= {name}: " if style.narrow else f"{lead}= {name}:".ljust(len(lead) + _FIELD)
+        lines = style.wrap(text, first=first, rest=lead + "  " if style.narrow else " " * len(first))
         out.append(style.paint("hint", lines[0]) if name == "try" else lines[0])
         out += lines[1:]
     return out

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from grader.gpu.options import Beside, GpuOptions
 from grader.records import Fault
 from tests.cli.conftest import Cli
 from tests.unit.reporters.samples import ALL, FAIL, HARNESS_FAULT, PASS
@@ -31,9 +32,23 @@ def test_a_prefix_finds_the_students_own_file(cli: Cli, student: Path) -> None:
         (
             "02_ragged_dims",
             "exercises/02_ragged_dims.py",
-            {"rubric_dir": None, "private_key": None, "hint_level": 1},
+            {
+                "rubric_dir": None,
+                "private_key": None,
+                "hint_level": 1,
+                "backend": "machine",
+                "gpu": GpuOptions(),
+                "beside": Beside(),
+            },
         )
     ]
+
+
+@pytest.mark.parametrize("backend", ["machine", "gpu", "auto"])
+def test_the_backend_reaches_the_grading(cli: Cli, student: Path, backend: str) -> None:
+    cli("check", "02", "--backend", backend, "--unsafe-no-sandbox")
+    assert cli.asked[0][2]["backend"] == backend
+    assert cli.asked[0][2]["gpu"] == GpuOptions(unsafe_no_sandbox=True)
 
 
 def test_another_file_can_be_named(cli: Cli, student: Path) -> None:

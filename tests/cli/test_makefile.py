@@ -69,7 +69,7 @@ def test_make_alone_lists_the_targets(checkout: Path) -> None:
     lines = make(checkout).stdout.splitlines()
     assert lines[0] == "make TARGET, one of:"
     targets = (
-        "check hint explain reset list test soak batch test-gpu lint format bench outputs matrix lock "
+        "check hint explain reset list test soak batch test-gpu ladder lint format bench outputs matrix lock "
         "setup-ci setup clean"
     )
     assert " ".join(line.split()[0] for line in lines[1:]) == targets
@@ -80,6 +80,11 @@ def test_make_alone_lists_the_targets(checkout: Path) -> None:
 )
 def test_check_takes_its_exercise_as_a_plain_word(checkout: Path, word: str) -> None:
     assert asked(checkout, "check", word) == ["-m", "grader", "check", word]
+
+
+def test_the_ladder_takes_the_labs_size(checkout: Path) -> None:
+    assert asked(checkout, "ladder") == ["-m", "grader", "ladder", "--lab1"]
+    assert asked(checkout, "ladder", "MDIM=1000")[-2:] == ["--size", "1000"]
 
 
 def test_check_takes_a_file_and_a_hint_level(checkout: Path) -> None:

@@ -105,3 +105,11 @@ def test_a_fresh_exercise_gets_its_verdict(installed: Path, tmp_path: Path, name
     result = grader(installed, tmp_path, "check", name)
     assert result.returncode == 1, result.stdout + result.stderr
     assert result.stdout.splitlines()[0].startswith(f"{find(name).name}  {verdict}")
+
+
+def test_the_ladder_is_predicted_and_what_is_missing_named(installed: Path, tmp_path: Path) -> None:
+    result = grader(installed, tmp_path, "ladder", "--size", "1000")
+    assert result.returncode == 0, result.stderr
+    said = " ".join(result.stdout.split())
+    assert "lie in solutions/ladder of a checkout, which an installed package lacks" in said
+    assert "M, N, K = 1000, 1000, 1000" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader import exercises, grade_kernel
+from grader.cli import main
 from grader.grade import grade
 from grader.records import Outcome, Report
 from grader.rubric import RubricError
@@ -245,3 +247,29 @@ def test_a_worksheet_is_graded_without_numpy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["PASS", "False"]
+
+
+@pytest.mark.parametrize("highest", [0, 1, 2, 3])
+def test_the_rubric_caps_the_hints_of_check_and_of_hint(
+    highest: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rubrics = tmp_path / "rubrics"
+    rubrics.mkdir()
+    shutil.copytree(ROOT / "exercises", tmp_path / "exercises", ignore=shutil.ignore_patterns(".*"))
+    for rubric in (ROOT / "rubrics").glob("*.yaml"):
+        text = rubric.read_text(encoding="utf-8")
+        assert "max_hint_level" not in text
+        (rubrics / rubric.name).write_text(f"{text}\nmax_hint_level: {highest}\n", encoding="utf-8")
+    path = tmp_path / "02_ragged_dims.py"
+    path.write_text(edited(RAGGED, "if row < M and col < N:", "if row < M:"), encoding="utf-8")
+    assert grade("02", path, rubric_dir=rubrics, hint_level=3).hint_level == highest
+    monkeypatch.setenv("TILEGRADE_COMMAND", "make")
+    monkeypatch.setenv("COLUMNS", "100")
+    for _ in range(4):
+        main(["hint", "02", "--file", str(path), "--rubrics", str(rubrics)])
+    last = capsys.readouterr().out.split("02_ragged_dims  hint ")[-1]
+    if highest:
+        assert last.startswith(f"{highest} of {highest}\n")
+        assert [f"\n  {level}. " in last for level in (1, 2, 3)] == [level <= highest for level in (1, 2, 3)]
+    else:
+        assert last == "There is no hint for this. make check 02_ragged_dims says what is wrong.\n" * 4

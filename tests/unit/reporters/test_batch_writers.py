@@ -58,7 +58,7 @@ def tags(page: str) -> set[str]:
 
 def test_pages_are_well_formed_and_run_nothing() -> None:
     similar = (SimilarGroup("02_ragged_dims", ("eve", "bob"), 0.95, False),)
-    for page in (class_page.render(record(similar=similar)), feedback.html("A <class>", [grade()])):
+    for page in (class_page.render(record(similar=similar)), feedback.pages("A <class>", [grade()])[1]):
         assert not tags(page) & {"script", "img", "iframe", "object", "embed", "form", "base"}
         assert "<script" not in page
 
@@ -72,7 +72,7 @@ def test_the_class_page_says_when_nobody_passed() -> None:
 
 def test_markdown_keeps_a_students_text_inside_its_fence() -> None:
     tricky = replace(grade().view, reason="```\n# I passed\n````")
-    written = feedback.markdown("A <class>", [grade(view=replace(tricky, diagnostics=()))])
+    written = feedback.pages("A <class>", [grade(view=replace(tricky, diagnostics=()))])[0]
     fences = [line for line in written.splitlines() if line.startswith("```")]
     assert len(fences) == 2
     assert len(fences[1]) > 3

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import textwrap
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grader.reporters.style import Style, counted, display_width, number, pad
 
@@ -35,3 +39,22 @@ def test_the_first_line_of_a_paragraph_may_have_a_lead_of_its_own() -> None:
 
 def test_padding_counts_columns() -> None:
     assert display_width(pad("行", 5)) == 5
+
+
+@given(
+    st.text(st.sampled_from("ab \u00a0\u3000-\t\n\u0301"), max_size=80),
+    st.integers(0, 9),
+    st.integers(30, 70),
+)
+def test_a_text_that_fits_is_laid_out_as_any_other(text: str, lead: int, width: int) -> None:
+    style = Style(colour=False, width=width, unicode=True)
+    expected = textwrap.wrap(
+        style.plain(text),
+        width,
+        initial_indent="*" * lead,
+        subsequent_indent=" " * lead,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or ["*" * lead]
+    if width >= lead + 24:
+        assert style.wrap(text, first="*" * lead) == expected

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.diagnosis import explain
 from grader.records import Diagnostic, Outcome, Report
 from grader.reporters import terminal
 from grader.reporters.style import display_width
+from tests.unit.diagnosis.examples import EXAMPLES
 from tests.unit.reporters.samples import ALL, CANNOT_JUDGE, FAIL, HARNESS_FAULT, NOT_STARTED, PASS, STALE
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -30,7 +32,7 @@ def test_narrow_ascii_rendering_is_the_golden_one(golden: Callable[[Path, str], 
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("width", [64, 80, 120])
+@pytest.mark.parametrize("width", [40, 44, 52, 63, 64, 80, 120])
 def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
 
     for line in plain(ALL[name], width).splitlines():
@@ -134,3 +136,14 @@ def test_a_report_without_points_speaks_of_none() -> None:
     judged = plain(replace(CANNOT_JUDGE, possible=0.0))
     assert "Not judged, and so neither right nor wrong" in judged
     assert "graded" not in judged
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_every_message_fits_a_narrow_terminal(name: str) -> None:
+    example = EXAMPLES[name]
+    message = explain(example.finding, example.context)
+    report = replace(FAIL, diagnostics=(message, message), hint_level=3)
+    for width in (40, 47, 63):
+        for verbose in (False, True):
+            for line in plain(report, width, verbose=verbose).splitlines():
+                assert display_width(line) <= width, line
