@@ -122,6 +122,9 @@ def _nearest(word: str, known: tuple[str, ...]) -> str | None:
 
 def _exercise(name: str, rubrics: Path) -> Exercise:
     originals = rubrics.parent / "exercises"
+    if not any((originals / (name + suffix)).exists() for suffix in _SUFFIXES):
+        # A rubric of one's own for an exercise of ours, with no exercises of one's own beside it.
+        originals = data_folder("exercises")
     file_name = next((name + s for s in _SUFFIXES if (originals / (name + s)).exists()), name + ".py")
     solution = rubrics.parent / "solutions" / file_name
     return Exercise(

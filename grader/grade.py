@@ -10,6 +10,7 @@ from time import perf_counter
 from grader import exercises, source
 from grader.gpu.options import Backend, Beside, GpuOptions
 from grader.records import Fault, Outcome, QuestionResult, Report
+from grader.rubric import RubricError
 from grader.rubric.load import load
 from grader.rubric.model import Rubric
 from grader.rubric.questions import grade_answers, unknown_answers
@@ -46,6 +47,11 @@ def grade(
     started = perf_counter()
     exercise = exercises.find(exercise_name, rubric_dir)
     rubric = load(exercise.rubric)
+    if rubric.kind == "kernel" and exercise.solution is None and not exercise.original.is_file():
+        missing = (
+            f"there is no exercises/{exercise.file_name} beside this folder: a kernel's skeleton lies there"
+        )
+        raise RubricError(str(exercise.rubric), 1, missing)
     key = private_key.encode() if isinstance(private_key, str) else private_key
     try:
         report = _graded(rubric, exercise, str(path), key, backend, gpu or GpuOptions(), beside or Beside())

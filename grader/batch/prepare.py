@@ -22,7 +22,10 @@ from grader.reporters.classroom import ExerciseInfo
 from grader.rubric import RubricError
 from grader.rubric.load import load_text
 
-__all__ = ["Batch", "Settings", "leave_out_purged", "prepare"]
+__all__ = ["SIMULATOR_MB", "Batch", "Settings", "leave_out_purged", "prepare"]
+
+#: Address space that a child with numba's simulator is known to run in; 2048 MB are too little for 256 threads.
+SIMULATOR_MB = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,17 @@ def prepare(settings: Settings) -> Batch:
         # Nobody said which exercises were set: those that somebody handed in.
         present = {one.exercise for one in found.submissions}
         infos = {name: info for name, info in infos.items() if name in present} or infos
+    _check_memory(settings, assignment)
     toolkit = _toolkit(settings, assignment)
     return Batch(settings, assignment, bundles, infos, blanks, roster, found, list(found.problems), toolkit)
+
+
+def _check_memory(settings: Settings, assignment: Assignment) -> None:
+    if settings.run and assignment.limits.memory_mb < SIMULATOR_MB:
+        raise BatchError(
+            f"--run-code: numba's simulator takes {SIMULATOR_MB} MB of address space, a thread for each of the "
+            f"kernel's; the assignment's limits allow a grading {assignment.limits.memory_mb}"
+        )
 
 
 def _toolkit(settings: Settings, assignment: Assignment) -> str:

@@ -212,6 +212,15 @@ def test_without_a_sandbox_nothing_runs_unless_told_so(
     assert os.environ.get("TILEGRADE_WORKER_RUNS") is None
 
 
+def test_less_memory_than_the_simulator_takes_is_refused_before_anything_is_graded(tmp_path: Path) -> None:
+    hand_in(tmp_path / "in", "ada", FILES[1], HEAD + RIGHT)
+    (tmp_path / "a.yaml").write_text("limits: {memory_mb: 2048}\n", encoding="utf-8")
+    settings = Settings(tmp_path / "in", tmp_path / "out", run="sandbox", assignment=tmp_path / "a.yaml")
+    with pytest.raises(BatchError, match="--run-code: numba's simulator takes 4096 MB .* a grading 2048"):
+        run_module.run(settings)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_batch_that_runs_code_too_says_so(tmp_path: Path) -> None:
     pytest.importorskip("numba", reason="numba is not installed")
     hand_in(tmp_path / "in", "ada", FILES[1], HEAD + RIGHT)

@@ -234,6 +234,17 @@ def test_what_is_not_the_submissions_raises(tmp_path: Path) -> None:
         grade("05_mine", tmp_path / "x.py", rubric_dir=tmp_path / "rubrics")
 
 
+def test_a_folder_of_rubrics_alone_serves_the_exercises_that_are_ours(tmp_path: Path) -> None:
+    rubric = exercises.find("01_tiled_matmul").rubric
+    (tmp_path / "own").mkdir()
+    for name in ("01_tiled_matmul", "07_new"):
+        shutil.copy(rubric, tmp_path / "own" / f"{name}.yaml")
+    solution = ROOT / "solutions" / "01_tiled_matmul.py"
+    assert grade("01_tiled_matmul", solution, rubric_dir=tmp_path / "own").outcome is Outcome.PASS
+    with pytest.raises(RubricError, match=r"07_new.yaml:1: there is no exercises/07_new.py beside"):
+        grade("07_new", solution, rubric_dir=tmp_path / "own")
+
+
 def test_the_hint_level_is_capped(graded: Graded) -> None:
     assert graded(RAGGED, hint_level=9).hint_level == 3
     assert graded(RAGGED, hint_level=-1).hint_level == 0

@@ -6,7 +6,7 @@ import pytest
 
 from grader import exercises
 from grader.batch.problems import BatchError
-from grader.batch.release import bundle_files, prove, release
+from grader.batch.release import _is_listed, bundle_files, prove, release
 from grader.rubric.load import load
 from grader.rubric.suites import shapes_of
 
@@ -57,3 +57,11 @@ def test_the_students_rubric_has_shown_shapes_and_no_questions(tmp_path: Path) -
     assert len(rubric.suites.shown.shapes) == 3
     with pytest.raises(BatchError, match="empty or does not exist"):
         release(tmp_path / "out", None, (), None)
+
+
+def test_a_hidden_shape_that_reads_as_the_allowed_tiles_is_told_by_nobody() -> None:
+    """Under some key the shape 4, 8, 16 is drawn, and the exercise says that TILE is 4, 8, 16 or 32."""
+    assert _is_listed((4, 8, 16), [(4, 8, 16, 32)])
+    assert _is_listed((8, 16, 32), [(4, 8, 16, 32)])
+    assert not _is_listed((4, 16, 32), [(4, 8, 16, 32)])
+    assert not _is_listed((50, 37, 40), [(4, 8, 16, 32)])
