@@ -2,8 +2,10 @@
 
 A kernel whose loaded values only go through sums, differences and products of float32 or float64
 computes the same polynomial of its inputs whatever they are. Where that came out right on whole
-numbers, floats can only show rounding, and that does not hang on the shape. Anything else that the
-values pass through (a cast to integers, half precision, a comparison, a function) may tell them apart.
+numbers, floats can only show rounding, and that does not hang on the shape, as long as nothing but
+loaded values, 0 and 1 enters the sums: a large or tiny constant makes rounding do what it likes, and
+may come in for some shapes only. Anything else that the values pass through (a cast to integers, half
+precision, a comparison, a function) may tell them apart.
 """
 
 from __future__ import annotations
@@ -97,8 +99,9 @@ def _is_size(node: ast.Subscript) -> bool:
 def _plain(node: ast.AST, names: set[str]) -> bool:
     """Whether what a node does with loaded values, if anything, is a sum, a product or a move."""
     match node:
-        case ast.Assign(value=value):
-            return _polynomial(value, names)
+        case ast.Assign(targets=targets, value=value):
+            values = any(_holds_values(part, names) for part in (*targets, value))
+            return not values or _polynomial(value, names)
         case ast.AugAssign(op=op, value=value):
             values = _holds_values(value, names) or _holds_values(node.target, names)
             return not values or (isinstance(op, ast.Add | ast.Sub | ast.Mult) and _polynomial(value, names))
@@ -114,9 +117,12 @@ def _plain(node: ast.AST, names: set[str]) -> bool:
 
 
 def _polynomial(node: ast.expr, names: set[str]) -> bool:
-    if not _holds_values(node, names):
-        return True
+    """Whether an expression is made of loaded values, 0 and 1 by sums and products."""
     match node:
+        case ast.Constant(value=value):
+            return value in (0, 1)
+        case ast.Name(id=name) if name not in names:
+            return False
         case ast.Name() | ast.Subscript():
             return True
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):

@@ -184,8 +184,6 @@ def _rounded_guesses(product: Product) -> Iterator[tuple[Guess, Array]]:
 
 
 def _few_digits(product: Product) -> bool:
-    """Whether the relative error looks like rounding to about three decimal digits, everywhere."""
-    reference = product.reference
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.abs(product.out - reference) / np.abs(reference)
-    return bool(np.all(error <= 2.0**-8))
+    """Whether the error looks like rounding to about three decimal digits of each product, everywhere."""
+    magnitude = np.abs(product.left) @ np.abs(product.right)
+    return bool(np.all(np.abs(product.out - product.reference) <= 2.0**-8 * magnitude))

@@ -2,8 +2,10 @@
 
 Two kinds of numbers are drawn. *Exact*: integers 1 to 8, with one sign for each column of every
 matrix but the first, so that all products of one sum have the same sign: a product that is lost or
-added twice always shows, and every float32 sum is exact. *Approximate*: floats in [0, 1), whose sums
-are positive, so that a relative comparison means something.
+added twice always shows, and every float32 sum is exact. *Approximate*: floats in (-1, 1), with one sign
+for each row of the first matrix and each column of the others, so that a kernel that treats negative
+values otherwise shows it, and no sum cancels its own errors; but in every sixteenth row the signs are
+mixed, for kernels that look at a sum's sign.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ __all__ = ["Arguments", "draw_arguments", "drawn_arguments", "is_exact", "old_va
 Array = npt.NDArray[Any]
 SEED = b"tilegrade inputs 1"
 LARGEST = 8
+#: The first of the rows in which signs are mixed, and one less than their distance.
+MIXED_ROW = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,9 @@ def draw_arguments(
             values[name] = old_values(shape, arg.dtype) if exact else _poison(shape, arg.dtype)
         else:
             values[name] = (
-                _whole_numbers(rng, shape, arg, signed=not first) if exact else _floats(rng, shape, arg)
+                _whole_numbers(rng, shape, arg, signed=not first)
+                if exact
+                else _floats(rng, shape, arg, by_row=first)
             )
             first = False
     return Arguments(values, _expected(kernel, values), exact)
@@ -146,8 +152,17 @@ def _whole_numbers(rng: np.random.Generator, shape: tuple[int, ...], arg: ArgSpe
     return numbers.astype(kind)
 
 
-def _floats(rng: np.random.Generator, shape: tuple[int, ...], arg: ArgSpec) -> Array:
+def _floats(rng: np.random.Generator, shape: tuple[int, ...], arg: ArgSpec, *, by_row: bool) -> Array:
     kind = np.dtype(arg.dtype)
     if kind.kind != "f":
         return rng.integers(0, LARGEST, size=shape, endpoint=True).astype(kind)
-    return rng.random(shape, dtype=np.float32).astype(kind)
+    numbers = rng.random(shape, dtype=np.float32)
+    if not shape:
+        return numbers.astype(kind)
+    signs = np.ones(shape, np.float32)
+    if by_row:
+        signs *= rng.choice((-1, 1), size=(shape[0],) + (1,) * (len(shape) - 1))
+        signs[MIXED_ROW :: MIXED_ROW + 1] = rng.choice((-1, 1), size=signs[MIXED_ROW :: MIXED_ROW + 1].shape)
+    else:
+        signs *= rng.choice((-1, 1), size=shape[-1])
+    return (numbers * signs).astype(kind)

@@ -66,9 +66,9 @@ class _Builder:
             if work:
                 plan.flops.append((("sweep", id(source)), work, times))
         for key, (start, cell) in self.before.items():
-            final = self.now[key]
-            if plan.levels[final] != CARRIED:
-                raise Unsuited
+            final = self.now.get(key)
+            if final is None or plan.levels[final] != CARRIED:
+                raise Unsuited  # an element of a local array that is only read has to be looked at each time
             plan.carried.append((start, final, cell.load))
         plan.results = [(self.cells[key], final) for key, final in self.now.items()]
         finals = [final for _, final in plan.results]

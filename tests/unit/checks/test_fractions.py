@@ -56,6 +56,12 @@ def test_other_ways_to_write_sums_and_products(old: str, new: str) -> None:
         ("C[row, col] = acc", "cuda.atomic.add(C, (row, col), acc)"),
         ("for k in range(TILE):", "for k in range(int(As[0, 0])):"),
         ("acc = float32(0.0)", "acc = int32(0)"),
+        # Whatever is neither loaded nor 0 or 1 may make rounding do anything, on some shapes only.
+        ("acc = float32(0.0)", "acc = float32(8388608.0)"),
+        (SUM, "acc += (As[ty, k] + big - big) * Bs[k, tx]"),
+        (SUM, "acc += As[ty, k] * Bs[k, tx] * float32(1e-30)"),
+        (SUM, "acc += As[ty, k] * Bs[k, tx] + K"),
+        (LOAD, "As[ty, tx] = A[row, a_col] if a_col < K else float32(65537.0)"),
     ],
 )
 def test_what_may_tell_fractions_apart(old: str, new: str) -> None:

@@ -248,6 +248,24 @@ def test_products_from_a_wrong_place_are_misplaced() -> None:
     assert (finding.name, finding.facts["misplaced"]) == ("wrong-result", True)
 
 
+def test_right_factors_with_a_lost_sign_are_not_misplaced() -> None:
+    finding = first_error("As[ty, k] * Bs[k, tx]", "As[ty, k] * abs(Bs[k, tx])")
+    assert finding.name == "wrong-result"
+    assert "misplaced" not in finding.facts
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "As[ty ^ 1, k] * Bs[k, tx]",
+        "As[ty, k] * Bs[k, tx ^ 1]",
+        "As[ty, (k + 1) % TILE if K == 8 else k] * Bs[k, tx]",
+    ],
+)
+def test_factors_of_another_row_column_or_k_are_misplaced(load: str) -> None:
+    assert first_error("As[ty, k] * Bs[k, tx]", load).facts["misplaced"] is True
+
+
 def test_sums_of_other_things_are_not_read_as_products() -> None:
     finding = first_error("As[ty, k] * Bs[k, tx]", "As[ty, k] + Bs[k, tx]")
     assert finding.name == "wrong-result"
