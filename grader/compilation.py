@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from grader.checks.places import function_node
 from grader.diagnosis import explain
-from grader.diagnosis.compiled import numba_accepts
+from grader.diagnosis.compiled import compiler_drops, numba_accepts
 from grader.gpu.compile import Compiled, compile_check
 from grader.gpu.options import Beside
 from grader.gpu.sandbox import Sandbox, find_sandbox
@@ -127,7 +127,7 @@ def with_compilation(rubric: Rubric, report: Report, judged: Judged, beside: Bes
     unknown = all(one.error_kind == "arch" for one in compiled.results)
     if compiled.reason or unknown:
         reason = compiled.reason or f"{compiled.results[0].arch}: {compiled.results[0].error}"
-        return replace(report, not_compiled=reason)
+        return replace(report, not_compiled=reason, compiled=compiled.results if unknown else ())
     if not shown:
         compiled = replace(compiled, results=tuple(map(_without_occupancy, compiled.results)))
     findings = compile_findings(judged.program, kernel.name, compiled.results)
@@ -181,6 +181,8 @@ def _settled(report: Report, judged: Judged, results: Sequence[Compilation]) -> 
     if good and _machine_refuses(judged):
         note = numba_accepts(good)
         return replace(report, outcome=Outcome.CANNOT_JUDGE, notes=(*report.notes, note))
+    if dropped := _dropped(judged, [one for one in results if not one.error]):
+        return replace(report, outcome=Outcome.CANNOT_JUDGE, notes=(*report.notes, dropped))
     if good or report.outcome not in (Outcome.PASS, Outcome.FAIL):
         return report
     # No architecture has the kernel. A compiler that breaks on it has not judged it.
@@ -188,6 +190,20 @@ def _settled(report: Report, judged: Judged, results: Sequence[Compilation]) -> 
     outcome = Outcome.CANNOT_JUDGE if broken and report.outcome is Outcome.PASS else Outcome.FAIL
     headline = report.diagnostics[0].headline if report.diagnostics else ""
     return replace(report, outcome=outcome, reason=headline or report.reason)
+
+
+def _dropped(judged: Judged, good: Sequence[Compilation]) -> str:
+    """The note on shared arrays that the machine refuses and that fit as they are compiled; else empty.
+
+    Only arrays that the source declares have a place, and the compiler has no say on others.
+    """
+    refused = next((one for one in judged.findings if one.name == "shared-memory-too-large"), None)
+    if refused is None or refused.primary is None or not good:
+        return ""
+    kept = max(one.shared_bytes for one in good)
+    if kept > refused.counts["limit"]:
+        return ""
+    return compiler_drops(refused.counts["bytes"], kept, [one.arch for one in good])
 
 
 def compile_findings(program: Program, name: str, results: Sequence[Compilation]) -> tuple[Finding, ...]:

@@ -33,6 +33,7 @@ _REPAIRS = {
     "suspect-conversion": "`{text}` kept as it is on line {line}",
     "suspect-sum": "`{text}` on line {line}",
     "suspect-start": "`{text}` to start from on line {line}",
+    "suspect-again": "line {line} taken out",
     "suspect-once": "line {line} moved before the loop",
     "suspect-output": "`{text}` stored on line {line}",
     "suspect-guard": "the test on line {line} made that of the array's own bounds",

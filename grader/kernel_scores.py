@@ -40,6 +40,8 @@ def shape_scores(
                 out_of_bounds=out_of_bounds(findings),
                 flop_per_loaded_byte=intensity(trial),
                 sectors_per_request=sectors_per_request(trial),
+                # Without a key the hidden shapes follow from the repository: their figures give nothing away.
+                shown=shape.shown or not launcher.key,
             )
         )
     return tuple(scores)

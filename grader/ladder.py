@@ -29,7 +29,7 @@ def no_gpu() -> str:
     """Why the ladder cannot be climbed here, in one line; empty where it can."""
     reason = missing_files() or gpu_reason()
     if not reason and importlib.util.find_spec("cupy") is None:
-        return "CuPy is not installed: pip install 'tilegrade[gpu]'"
+        return "CuPy is not installed: pip install '.[gpu]' in Tilegrade's checkout"
     return reason
 
 

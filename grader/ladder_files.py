@@ -33,6 +33,10 @@ class RungFileError(Exception):
     """A rung's file that does not hold what it has to; the text is one line."""
 
 
+class _NoCompilerError(RungFileError):
+    """The compiler could not be asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class RungFile:
     """A rung's kernel: its text, its name in it, the element type of A and B, dynamic shared bytes."""
@@ -107,7 +111,9 @@ def compiled_resources(profile: Device) -> tuple[dict[str, Resources], str]:
         try:
             found[rung.name] = _compiled(read(rung), arch)
         except RungFileError as error:
-            return found, f"{rung.title}: {error}"
+            # Where no kernel at all was compiled it is no matter of this one.
+            whose = f"{rung.title}: " if found or not isinstance(error, _NoCompilerError) else ""
+            return found, f"{whose}{error}"
     return found, ""
 
 
@@ -122,7 +128,7 @@ def _compiled(file: RungFile, arch: str) -> Resources:
     types += [{"dtype": "int64"}] * 3
     done = compile_check(made.request(), types, [arch], prod(block), dynamic_shared_bytes=file.shared_bytes)
     if done.reason:
-        raise RungFileError(done.reason)
+        raise _NoCompilerError(done.reason)
     [result] = done.results
     if result.error:
         raise RungFileError(result.error)

@@ -15,8 +15,9 @@ from pathlib import Path
 import msgspec
 
 from grader import source
-from grader.checks.launching import Launcher, Pass
+from grader.checks.launching import Pass
 from grader.compilation import compile_kernel
+from grader.counted_launch import constants_for, counted_launch, kernel_faults
 from grader.exercises import Exercise
 from grader.gpu.counters import counters_reason, measure
 from grader.gpu.device_runs import Launch
@@ -27,7 +28,7 @@ from grader.perf.kernel_profile import KernelProfile, Profile, Time
 from grader.rubric.load import load
 from grader.rubric.model import KernelSpec, LaunchSpec, Rubric
 from grader.rubric.suites import Shape
-from grader.simt import NotConstant, Program, parse
+from grader.simt import Program, parse
 from grader.simt.plan import Plan, plan
 from grader.simt.requests import SECTOR_BYTES
 from grader.simt.tally import MMA_FLOPS
@@ -53,7 +54,7 @@ def naive_matmul(A, B, C, M, N, K):
 
 
 class ProfileError(Exception):
-    """A kernel that cannot be profiled; the text is one line that says why."""
+    """What cannot be profiled, whatever the kernel; the text is one line that says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,11 @@ def profile(
 ) -> Profile:
     """Profile the kernel at ``path`` beside the naive one and, where it is at hand, the solution.
 
-    Raises ProfileError where the exercise is no matrix product or a kernel cannot be launched, and
-    SourceError where the file cannot be read.
+    Raises ProfileError where the exercise is no matrix product or the size is none, LaunchError where a
+    kernel cannot be launched or its result is wrong, and SourceError where the file cannot be read.
     """
+    if min(size) < 1:
+        raise ProfileError(f"no size is below 1: {'x'.join(map(str, size))}")
     rubric = load(exercise.rubric)
     kernel = rubric.kernel
     if kernel is None or set(kernel.dims) != {"M", "N", "K"}:
@@ -117,48 +120,24 @@ def _profiled(
     counted: tuple[int, int, int],
 ) -> tuple[KernelProfile, str, str]:
     """One kernel's figures, and why it was not compiled or not measured."""
-    constants = _constants(subject)
+    constants = constants_for(subject.program, subject.kernel)
     known = device.name if device.name in device_names() else "h100"
-    launcher = Launcher(subject.program, subject.kernel, rubric.exercise, constants, device=known)
     shape = Shape("profile", dict(zip("MNK", counted, strict=True)), shown=False)
-    config, findings = launcher.config(shape)
-    if config is None:
-        raise ProfileError(_refused(subject, rubric, findings[0].name))
-    done = launcher.launch(shape, config, exact=False)
-    if done is None or not done.run.completed:
-        name = done.run.findings[0].name if done is not None and done.run.findings else "no result"
-        raise ProfileError(_refused(subject, rubric, name))
+    config, done = counted_launch(subject.program, rubric, subject.kernel, shape, constants, known)
     sizes = {**constants, **shape.dims}
     arch = architecture_of(device)
     compiled = compile_kernel(
         subject.program, subject.kernel, config.block, Beside((arch,) if arch else ()), sizes, subject.file
     )
     result = compiled.results[0] if compiled.results else None
-    reason = (
-        compiled.reason or (result.error if result is not None else "") or ("" if arch else "no compiler")
-    )
+    no_compiler = "" if arch else f"NVIDIA's compiler does not know {device.title}"
+    reason = no_compiler or compiled.reason or (result.error if result is not None else "")
     measured, why = _measured(subject, Launch(config.grid, config.block, done.arguments.values))
     figures = _figures(subject.label, done, device, size, counted)
     good = result if result is not None and not result.error else None
-    return replace(figures, compiled=good, measured=measured), reason, why
-
-
-def _refused(subject: _Subject, rubric: Rubric, name: str) -> str:
-    again = f"; grader check {rubric.exercise} says why" if subject.label == "yours" else ""
-    return f"{subject.file}: {subject.kernel.name} cannot be launched: {name}{again}"
-
-
-def _constants(subject: _Subject) -> dict[str, int]:
-    found = {}
-    for name, allowed in subject.kernel.constants.items():
-        try:
-            value = subject.program.constant(name)
-        except NotConstant:
-            value = None
-        if type(value) is not int or value not in allowed:
-            raise ProfileError(f"{subject.file}: {name} must be one of {', '.join(map(str, allowed))}")
-        found[name] = value
-    return found
+    # The naive kernel and the solution are right: they are graded by this repository's tests.
+    faults = kernel_faults(rubric, subject.program, done) if subject.label == "yours" else ()
+    return replace(figures, compiled=good, measured=measured, faults=faults), reason, why
 
 
 def _figures(

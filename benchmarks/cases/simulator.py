@@ -13,7 +13,7 @@ TARGET = 2000
 
 def run(small: bool) -> Result:
     if importlib.util.find_spec("numba") is None:
-        raise Skipped("numba is not installed (pip install 'tilegrade[dev]')")
+        raise Skipped("numba is not installed (pip install '.[dev]' in Tilegrade's checkout)")
     M, N, K = (16, 16, 16) if small else (100, 70, 130)
     machine = median_seconds(machine_product(M, N, K, 16), 3 if small else 9)
     simulator = simulator_seconds(M, N, K)

@@ -144,7 +144,9 @@ def open_cluster(
         # A lost worker is ours to count; two would otherwise be taken along before we hear of it.
         importlib.import_module("dask").config.set({"distributed.scheduler.allowed-failures": 0})
     except ImportError:
-        raise BatchError("--cluster needs the extra: pip install 'tilegrade[cluster]'") from None
+        raise BatchError(
+            "--cluster: dask is not installed; pip install '.[cluster]' in Tilegrade's checkout"
+        ) from None
     security = _security(distributed, address)
     if security is None and (warning := warning_of(address)) is not None:
         warnings.warn(warning, stacklevel=2)

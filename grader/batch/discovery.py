@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from grader.batch.archives import expand
-from grader.batch.layouts import Catalogue, Placed, fold, place
+from grader.batch.layouts import Catalogue, Placed, fold, place, whose
 from grader.batch.problems import BatchError, Problem, printable
 from grader.batch.roster import Roster
 from grader.batch.tree import LARGEST_ARCHIVE, Entry, archive_stem, walk
@@ -18,6 +18,7 @@ from grader.reporters.classroom import Student
 __all__ = ["Found", "Submission", "discover"]
 
 _WRAPPERS = {"submitted", "submissions", "submission"}
+_NOT_OPENED = {"archive-refused", "link", "not-a-file", "too-deep", "unreadable"}
 _TIME_FILE = "timestamp.txt"
 
 
@@ -41,10 +42,15 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Submissions ordered by student, exercise and attempt; and what could not be used, or needs a look."""
+    """Submissions ordered by student, exercise and attempt; and what could not be used, or needs a look.
+
+    ``unopened`` has (student, exercise) of each hand-in that could not be opened, with an empty exercise
+    where the file's name does not tell it.
+    """
 
     submissions: tuple[Submission, ...]
     problems: tuple[Problem, ...]
+    unopened: frozenset[tuple[str, str]] = frozenset()
 
 
 def discover(root: Path, catalogue: Catalogue, roster: Roster | None, zone: tzinfo = UTC) -> Found:
@@ -62,12 +68,16 @@ def discover(root: Path, catalogue: Catalogue, roster: Roster | None, zone: tzin
             problems.append(item)
         else:
             entries.append(item)
-    times = _nbgrader_times(entries)
+    unopened = _unopened(problems, catalogue, roster)
+    times = _nbgrader_times(entries, problems)
     placed: list[tuple[Entry, Placed]] = []
     for entry in entries:
         where = place(entry.parts, catalogue)
         if where is not None:
             placed.append((entry, where))
+        elif len(entry.parts) == 1 and catalogue.named(entry.parts[0]) is not None:
+            what = f"names no student; call it STUDENT_{entry.where}, or put it into a folder of that name"
+            problems.append(Problem("nameless-file", entry.where, what))
         elif entry.parts[-1] != _TIME_FILE and _is_answer(entry.parts[-1]):
             known = ", ".join(sorted(catalogue.files))
             problems.append(
@@ -88,7 +98,7 @@ def discover(root: Path, catalogue: Catalogue, roster: Roster | None, zone: tzin
     ]
     submissions.sort(key=lambda one: (one.student.id, one.exercise, one.order))
     problems += _reconciled(submissions, roster)
-    return Found(tuple(submissions), tuple(sorted(set(problems))))
+    return Found(tuple(submissions), tuple(sorted(set(problems))), unopened)
 
 
 def _items(root: Path, zone: tzinfo) -> Iterator[Entry | Problem]:
@@ -153,7 +163,24 @@ def _is_answer(name: str) -> bool:
     return name.casefold().removesuffix(".txt").endswith((".py", ".md", ".ipynb"))
 
 
-def _nbgrader_times(entries: Iterable[Entry]) -> dict[tuple[str, ...], float]:
+def _unopened(
+    problems: Iterable[Problem], catalogue: Catalogue, roster: Roster | None
+) -> frozenset[tuple[str, str]]:
+    """Whose hand-ins could not be opened: their students shall not read that they handed in nothing."""
+    found = set()
+    for one in problems:
+        if one.kind not in _NOT_OPENED:
+            continue
+        parts = tuple(one.where.split("/"))
+        if parts[0].casefold() in _WRAPPERS and len(parts) > 1:
+            parts = parts[1:]
+        placed = place(parts, catalogue) or whose(parts)
+        student = roster.find(placed) if roster is not None else None
+        found.add((student.id if student is not None else printable(placed.student), placed.exercise))
+    return frozenset(found)
+
+
+def _nbgrader_times(entries: Iterable[Entry], problems: list[Problem]) -> dict[tuple[str, ...], float]:
     """When nbgrader collected each submission, which it writes into a file beside it."""
     times: dict[tuple[str, ...], float] = {}
     for entry in entries:
@@ -162,6 +189,8 @@ def _nbgrader_times(entries: Iterable[Entry]) -> dict[tuple[str, ...], float]:
                 text = entry.read()[:100].decode().strip().removesuffix(" UTC")
                 read = datetime.fromisoformat(text)
             except (OSError, ValueError):
+                what = "is no date and time as nbgrader writes them; the file's own date is used"
+                problems.append(Problem("timestamp", entry.where, what))
                 continue
             times[entry.parts[:-1]] = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     return times

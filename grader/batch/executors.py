@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from pathlib import Path
 
 from grader.batch.assignment import Limits
 from grader.batch.pool import WorkerPool
@@ -28,11 +29,12 @@ def open_executor(
     may_run: bool = False,
     environments: Sequence[Mapping[str, str]] = (),
     resources: Mapping[str, float] | None = None,
+    folder: Path | None = None,
 ) -> Iterator[Executor]:
     """Open an executor that runs ``grade_bytes``; an interrupted batch ends its workers at once.
 
     ``environments``, one for each worker here, add to theirs; ``resources`` are what a cluster's worker
-    has to offer.
+    has to offer; ``folder`` is where workers here keep what they are grading.
     """
     if cluster is not None:
         from grader.batch.cluster import open_cluster
@@ -46,6 +48,7 @@ def open_executor(
         memory_mb=limits.memory_mb,
         may_run=may_run,
         environments=environments,
+        folder=folder,
     )
     try:
         yield pool

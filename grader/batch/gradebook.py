@@ -7,6 +7,7 @@ Each exercise becomes an assignment of one notebook whose grade cells are its ch
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -22,9 +23,10 @@ from grader.reporters.classroom import ClassRecord, ExerciseInfo, Grade
 from grader.reporters.grade_tables import remark
 from grader.reporters.style import number
 
-__all__ = ["remove_student", "with_driver", "write_gradebook"]
+__all__ = ["check_installed", "remove_student", "with_driver", "write_gradebook"]
 
 _TOTAL = "total"
+_MISSING = "--gradebook: nbgrader is not installed; pip install '.[nbgrader]' in Tilegrade's checkout"
 
 
 def write_gradebook(url: str, record: ClassRecord) -> None:
@@ -47,6 +49,13 @@ def write_gradebook(url: str, record: ClassRecord) -> None:
                     _enter(book, grade)
 
 
+def check_installed() -> None:
+    """Raise ``BatchError`` where the extra is not installed."""
+    # Not imported: that takes seconds, and a batch may take hours until it needs it.
+    if importlib.util.find_spec("nbgrader") is None:
+        raise BatchError(_MISSING)
+
+
 def remove_student(url: str, student: str) -> None:
     """Remove a person and all their grades. Raises ``BatchError`` as above."""
     with _gradebook(url) as book:
@@ -64,7 +73,7 @@ def _gradebook(url: str) -> Iterator[Any]:
             warnings.simplefilter("ignore")
             api = importlib.import_module("nbgrader.api")
     except ImportError:
-        raise BatchError("--gradebook needs the extra: pip install 'tilegrade[nbgrader]'") from None
+        raise BatchError(_MISSING) from None
     sqlalchemy = importlib.import_module("sqlalchemy.exc")
     try:
         with warnings.catch_warnings():

@@ -23,6 +23,7 @@ from grader.reporters.style import number
 
 __all__ = ["Grading", "pseudonyms", "title_of"]
 
+_UNOPENED = "what was handed in could not be opened; ask your instructor"
 _UNJUDGED = (Outcome.CANNOT_JUDGE, Outcome.HARNESS_FAULT)
 
 
@@ -42,13 +43,18 @@ def pseudonyms(students: Iterable[str], secret: bytes) -> dict[str, str]:
 
 @dataclass(slots=True)
 class Grading:
-    """Makes grades. ``level`` is what students may see now; ``problems`` fills with what came up."""
+    """Makes grades. ``level`` is what students may see now; ``problems`` fills with what came up.
+
+    ``unopened`` are (student, exercise) of hand-ins that could not be opened; the exercise is empty where
+    the file's name does not tell it.
+    """
 
     assignment: Assignment
     exercises: Mapping[str, ExerciseInfo]
     level: Level
     overrides: tuple[Override, ...] = ()
     problems: list[Problem] = field(default_factory=list)
+    unopened: frozenset[tuple[str, str]] = frozenset()
     _given: dict[tuple[str, str], tuple[Override, ...]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +71,7 @@ class Grading:
             attempts[submission.student.id, submission.exercise].append((submission, report))
         grades = []
         for student in sorted(students, key=lambda one: one.id):
+            self._check_extension(student)
             for info in self.exercises.values():
                 mine = attempts.get((student.id, info.name), [])
                 grades.append(self._chosen(student, info, mine) if mine else self._missing(student, info))
@@ -110,7 +117,12 @@ class Grading:
         )
 
     def _missing(self, student: Student, info: ExerciseInfo) -> Grade:
-        mine = self._overrides(student.id, info.name)
+        mine = tuple(one for one in self._overrides(student.id, info.name) if not one.question)
+        for one in self._overrides(student.id, info.name):
+            if one.question:
+                what = f"{info.name}/{one.question}: not handed in, so give points for the whole exercise"
+                self.problems.append(Problem("override", one.student, what))
+        lost = {(student.id, info.name), (student.id, "")} & self.unopened
         report = apply(
             Report(
                 exercise=info.name,
@@ -119,29 +131,41 @@ class Grading:
                 path=info.file_name,
                 outcome=Outcome.FAIL,
                 possible=info.possible,
-                reason="nothing was handed in",
+                reason=_UNOPENED if lost else "nothing was handed in",
             ),
-            (one for one in mine if not one.question),
+            mine,
         )
         view = replace(
             student_view(report, "none", title_of=title_of, notes=_remarks(0, 0.0, mine)),
             reason=report.reason,
         )
-        final = report.points if any(not one.question for one in mine) else None
+        final = report.points if mine else None
         return Grade(student, info, report, view, handed_in=False, final=final, overrides=mine)
 
     def _late(self, student: Student, exercise: str, submission: Submission) -> int:
         try:
             deadline = extended(self.assignment, exercise, student.extension)
-        except LateExtensionError as error:
-            what = f"the extension {str(error)!r} cannot be read; write a date, +2d or +36h"
-            self.problems.append(Problem("extension", student.id, what))
+        except LateExtensionError:
             deadline = self.assignment.deadline_of(exercise)
         late = lateness(submission.modified, deadline, self.assignment.late)
         if submission.marked_late and not late and deadline is not None:
             what = "marked late by the campus system, in time by its file's date; no points were taken"
             self.problems.append(Problem("marked-late", f"{student.id} {exercise}", what))
         return late
+
+    def _check_extension(self, student: Student) -> None:
+        """Say what of a student's extension cannot be used, before a submission comes to need it."""
+        named = {part.partition("=")[0].strip() for part in student.extension.split(";") if "=" in part}
+        known = self.assignment.exercises
+        for name in sorted(named - {*known}) if known else ():
+            what = f"the extension names {name!r}, which is no exercise; there are {', '.join(known)}"
+            self.problems.append(Problem("extension", student.id, what))
+        for exercise in self.exercises:
+            try:
+                extended(self.assignment, exercise, student.extension)
+            except LateExtensionError as error:
+                what = f"the extension {str(error)!r} cannot be read; write a date, +2d or +36h"
+                self.problems.append(Problem("extension", student.id, what))
 
     def _submitted(self, submission: Submission) -> str:
         if submission.modified is None:

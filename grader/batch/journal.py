@@ -138,6 +138,12 @@ class Journal:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
+            # SQLite's "not a database" and "malformed"; what room or rights would mend is of a subclass.
+            if type(error) is sqlite3.DatabaseError:
+                raise BatchError(
+                    f"{self._path}: the journal is damaged: {error}. Move this file away, with those beside "
+                    "it whose names begin alike, and run the same command again: it grades everything anew"
+                ) from None
             raise BatchError(
                 f"{self._path}: the journal cannot be {what}: {error}. What it holds so far is safe; "
                 "make room or mend the folder and run the same command again"

@@ -7,7 +7,9 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["Catalogue", "Placed", "fold", "place"]
+from grader.batch.tree import archive_stem
+
+__all__ = ["Catalogue", "Placed", "fold", "place", "whose"]
 
 _MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?")
 _MOODLE_FLAT = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_file_(?P<file>.+)")
@@ -99,6 +101,15 @@ def place(parts: tuple[str, ...], catalogue: Catalogue) -> Placed | None:
         named = exercise, 0
     late = bool(canvas and canvas["late"])
     return Placed(student, named[0], named[1] or _attempt(parts[1:-1]), campus_id, late)
+
+
+def whose(parts: tuple[str, ...]) -> Placed:
+    """Say whose file or archive this is, whatever it is for: the exercise is empty."""
+    name = parts[0]
+    match = _MOODLE_FOLDER.fullmatch(name) or _MOODLE_FLAT.fullmatch(name) or _CANVAS.fullmatch(name)
+    if match is not None:
+        return Placed(match["name"], "", campus_id=match["id"])
+    return Placed(name if len(parts) > 1 else archive_stem(name) or name, "")
 
 
 def _flat(file_name: str, catalogue: Catalogue) -> Placed | None:

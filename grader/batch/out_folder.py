@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ __all__ = ["OutFolder", "file_label"]
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}")
 _LOCK = ".lock"
+_SCRATCH = ".grading"
 #: Folders that a batch fills; a file in them that this run did not write is an earlier run's.
 OWN_FOLDERS = ("feedback", "junit", "gradescope", "prairielearn", "timings")
 #: Files about the whole class, which name people: a purge takes them all away.
@@ -90,6 +92,24 @@ class OutFolder:
         finally:
             os.umask(before)
             os.close(descriptor)
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """Give a folder for gradings at work, empty: what a killed batch, or a killed worker, left goes."""
+        self.clear_scratch()
+        path = self.path / _SCRATCH
+        try:
+            path.mkdir(mode=0o700)
+        except OSError as error:
+            raise BatchError(f"{path}: cannot be made: {error.strerror}") from None
+        try:
+            yield path
+        finally:
+            self.clear_scratch()
+
+    def clear_scratch(self) -> None:
+        """Remove the hand-ins that were being graded when a batch was killed."""
+        shutil.rmtree(self.path / _SCRATCH, ignore_errors=True)
 
     def write(self, files: Iterable[tuple[str, str]]) -> None:
         """Write files, given by name and text; those of an earlier run that are not among them then go.

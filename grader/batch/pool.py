@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
+from pathlib import Path
 from typing import Any
 
 from grader.batch.worker import LONGEST_FRAME, grade_bytes, write_frame
@@ -47,15 +48,20 @@ class WorkerPool(Executor):
         may_run: bool = False,
         module: str = "grader.batch.worker",
         environments: Sequence[Mapping[str, str]] = (),
+        folder: Path | None = None,
     ) -> None:
-        """``environments`` adds to each worker's own: one for each, where there are any."""
+        """``environments`` adds to each worker's own: one for each, where there are any.
+
+        ``folder`` is where hand-ins lie while they are graded; by default that of all temporary files.
+        """
+        common = {} if folder is None else {"TILEGRADE_WORKER_FOLDER": str(folder.resolve())}
         self._seconds = seconds
         self._start = (module, seconds, memory_mb, may_run)
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._closed = False
         self._ending = threading.Event()
         self._threads = [
-            threading.Thread(target=self._watch, args=(environment,), daemon=True)
+            threading.Thread(target=self._watch, args=({**common, **environment},), daemon=True)
             for environment in environments or [{}] * workers
         ]
         for thread in self._threads:

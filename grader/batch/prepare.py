@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,18 +15,19 @@ from grader.batch.assignment import Assignment, read_assignment
 from grader.batch.discovery import Found, discover
 from grader.batch.journal import Journal
 from grader.batch.layouts import Catalogue
+from grader.batch.overrides import read_overrides
 from grader.batch.problems import BatchError, Problem
 from grader.batch.purge import purge_mark, purged_marks
 from grader.batch.roster import Roster, read_roster
 from grader.batch.task import Bundle, bundle_of
 from grader.records import CheckResult, Outcome, QuestionResult, Report
-from grader.reporters.classroom import ExerciseInfo
+from grader.reporters.classroom import ExerciseInfo, Override
 from grader.rubric import RubricError
 from grader.rubric.load import load_text
 
 __all__ = ["SIMULATOR_MB", "Batch", "Settings", "leave_out_purged", "prepare"]
 
-#: Address space that a child with numba's simulator is known to run in; 2048 MB are too little for 256 threads.
+#: Address space that a child with numba's simulator is known to run in; 256 threads need more than 2048 MB.
 SIMULATOR_MB = 4096
 
 
@@ -62,7 +65,10 @@ class Settings:
 
 @dataclass(slots=True)
 class Batch:
-    """The parts of a batch once its inputs are read. ``toolkit`` names the versions that compile kernels."""
+    """The parts of a batch once its inputs are read. ``toolkit`` names the versions that compile kernels.
+
+    ``environments`` has one for each worker here that is bound to a GPU, and none for other workers.
+    """
 
     settings: Settings
     assignment: Assignment
@@ -73,6 +79,8 @@ class Batch:
     found: Found
     problems: list[Problem]
     toolkit: str = ""
+    environments: tuple[Mapping[str, str], ...] = ()
+    overrides: tuple[Override, ...] = ()
 
     @property
     def held(self) -> bool:
@@ -85,7 +93,9 @@ def prepare(settings: Settings) -> Batch:
     """Read everything that a batch needs. Raises ``BatchError`` where something cannot be used."""
     if sys.platform == "win32":
         raise BatchError("grader batch needs Linux or macOS; on Windows run it under WSL")
+    _check_installed(settings)
     _check_sandbox(settings)
+    environments = _environments(settings)
     known = exercises.names(settings.rubrics)
     if not known:
         raise BatchError(f"{settings.rubrics}: there are no rubrics in this folder")
@@ -110,14 +120,56 @@ def prepare(settings: Settings) -> Batch:
         infos = {name: info for name, info in infos.items() if name in present} or infos
     _check_memory(settings, assignment)
     toolkit = _toolkit(settings, assignment)
-    return Batch(settings, assignment, bundles, infos, blanks, roster, found, list(found.problems), toolkit)
+    return Batch(
+        settings,
+        assignment,
+        bundles,
+        infos,
+        blanks,
+        roster,
+        found,
+        list(found.problems),
+        toolkit,
+        environments,
+        _overrides(settings, blanks),
+    )
+
+
+def _check_installed(settings: Settings) -> None:
+    """What an option needs is there before anything is graded, or written, in vain."""
+    if settings.run and settings.cluster is None and importlib.util.find_spec("numba") is None:
+        raise BatchError(
+            "--run-code: numba is not installed; pip install '.[compile]' in Tilegrade's checkout"
+        )
+    if settings.cluster is not None and importlib.util.find_spec("distributed") is None:
+        raise BatchError("--cluster: dask is not installed; pip install '.[cluster]' in Tilegrade's checkout")
+    if settings.gradebook is not None:
+        from grader.batch.gradebook import check_installed
+
+        check_installed()
+
+
+def _environments(settings: Settings) -> tuple[Mapping[str, str], ...]:
+    """One for each worker here that is bound to a GPU; none for others: a cluster's know their own."""
+    if settings.backend != "gpu" or settings.cluster is not None:
+        return ()
+    from grader.batch.gpu_workers import device_environments
+
+    return device_environments(settings.workers)
+
+
+def _overrides(settings: Settings, blanks: Mapping[str, Report]) -> tuple[Override, ...]:
+    path = settings.overrides or settings.out / "overrides.csv"
+    if settings.overrides is None and not path.exists():
+        return ()
+    return read_overrides(path, blanks)
 
 
 def _check_memory(settings: Settings, assignment: Assignment) -> None:
     if settings.run and assignment.limits.memory_mb < SIMULATOR_MB:
         raise BatchError(
-            f"--run-code: numba's simulator takes {SIMULATOR_MB} MB of address space, a thread for each of the "
-            f"kernel's; the assignment's limits allow a grading {assignment.limits.memory_mb}"
+            f"--run-code: numba's simulator takes {SIMULATOR_MB} MB of address space, a thread for each "
+            f"of the kernel's; the assignment's limits allow a grading {assignment.limits.memory_mb}"
         )
 
 

@@ -44,6 +44,7 @@ def purge(out: Path, student: str) -> int:
         raise BatchError(f"{out}: no batch wrote this folder")
     folder = OutFolder(out)
     with folder.locked():
+        folder.clear_scratch()
         journal = Journal(out / "journal.sqlite3")
         try:
             known = {name for name, _, _ in journal.keys_of()}

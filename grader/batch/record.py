@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from grader import exercises
 from grader.batch.discovery import Submission
 from grader.batch.grading import Grading, pseudonyms
-from grader.batch.overrides import read_overrides
 from grader.batch.prepare import Batch
+from grader.batch.problems import Problem
 from grader.batch.similarity import similar
 from grader.records import Report
-from grader.reporters.classroom import ClassRecord, Override, SimilarGroup
+from grader.reporters.classroom import ClassRecord, SimilarGroup
+from grader.reporters.style import number
 
 __all__ = ["class_record"]
 
@@ -28,14 +29,15 @@ def class_record(batch: Batch, reports: Sequence[tuple[Submission, Report]], sal
         batch.assignment,
         batch.infos,
         "none" if batch.held else batch.assignment.feedback,
-        _overrides(batch),
+        batch.overrides,
+        unopened=batch.found.unopened,
     )
     grades = grading.grades(reports, people.values())
     return ClassRecord(
         batch.assignment.title,
         tuple(batch.infos.values()),
         grades,
-        tuple(sorted({*batch.problems, *grading.problems})),
+        tuple(sorted({*batch.problems, *grading.problems, *_generous(batch)})),
         _similar(batch),
         batch.assignment.release,
         _remarks(batch),
@@ -58,11 +60,19 @@ def _remarks(batch: Batch) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def _overrides(batch: Batch) -> tuple[Override, ...]:
-    path = batch.settings.overrides or batch.settings.out / "overrides.csv"
-    if batch.settings.overrides is None and not path.exists():
-        return ()
-    return read_overrides(path, batch.blanks)
+def _generous(batch: Batch) -> Iterator[Problem]:
+    """Overrides with more points than there are: extra credit, or a slip of the pen."""
+    for one in batch.overrides:
+        blank = batch.blanks[one.exercise]
+        parts = {item.id: item.possible for item in blank.questions}
+        parts |= {item.name: item.possible for item in blank.checks}
+        possible = parts[one.question] if one.question else blank.possible
+        if one.points > possible:
+            where = "/".join(filter(None, (one.exercise, one.question)))
+            what = (
+                f"{where}: {number(one.points)} points were given of {number(possible)}; they count as given"
+            )
+            yield Problem("override", one.student, what)
 
 
 def _similar(batch: Batch) -> tuple[SimilarGroup, ...]:

@@ -31,22 +31,30 @@ _REGION = re.compile(
 
 _MAKEFILE = """\
 # make check NAME: grade exercises/NAME on the shapes that you are told.
-.PHONY: check $(filter-out check,$(MAKECMDGOALS))
+WORKSHEETS := {worksheets}
+NAMES := $(filter-out check,$(MAKECMDGOALS))
+SHEET := $(if $(NAMES),$(filter $(firstword $(NAMES))%,$(WORKSHEETS)))
+.PHONY: check $(NAMES)
 check:
-\t@grader check $(filter-out check,$(MAKECMDGOALS)) --rubrics rubrics
-$(filter-out check,$(MAKECMDGOALS)):
+ifeq (1,$(words $(SHEET)))
+\t@echo "$(SHEET) is a worksheet: it is graded after you hand it in"
+else
+\t@grader check $(NAMES) --rubrics rubrics
+endif
+$(NAMES):
 \t@:
 """
 _README = """\
 # {title}
 
-Edit the files in `exercises/`, then check one with
+Install the grader from the wheel or the folder that your instructor names (`pip install` and its path). Edit
+the files in `exercises/`, then check one with
 
-    pip install tilegrade
     grader check 02_ragged_dims --rubrics rubrics
 
 or `make check 02_ragged_dims`. The rubrics here hold the shapes that you are told; your hand-in is graded on
-others of the same kinds too. Worksheets (`.md`) are graded after you hand them in.
+others of the same kinds too. Worksheets (`.md`) are graded after you hand them in, whatever the sheet says
+of a check.
 
 {names}
 """
@@ -84,7 +92,8 @@ def bundle_files(found: list[Exercise]) -> dict[str, str]:
             files[f"rubrics/{exercise.name}.yaml"] = _shown_rubric(exercise, rubric)
     names = "\n".join(f"- `exercises/{exercise.file_name}`" for exercise in found)
     files["README.md"] = _README.format(title="Exercises", names=names)
-    files["Makefile"] = _MAKEFILE
+    worksheets = [exercise.name for exercise in found if f"rubrics/{exercise.name}.yaml" not in files]
+    files["Makefile"] = _MAKEFILE.format(worksheets=" ".join(worksheets))
     return files
 
 

@@ -12,7 +12,7 @@ from grader.batch.assignment import Limits
 from grader.batch.discovery import Submission
 from grader.batch.dispatch import Job, dispatch
 from grader.batch.executors import open_executor
-from grader.batch.gpu_workers import device_environments, gpu_limits
+from grader.batch.gpu_workers import gpu_limits
 from grader.batch.journal import Journal
 from grader.batch.leaderboard import timing_files
 from grader.batch.out_folder import OutFolder
@@ -60,6 +60,7 @@ def run(settings: Settings) -> BatchResult:
 
 def _graded(batch: Batch, folder: OutFolder, journal: Journal) -> BatchResult:
     settings = batch.settings
+    folder.clear_scratch()
     leave_out_purged(batch, journal)
     keys, contents = _keys(batch)
     _remember(batch, journal)
@@ -74,17 +75,20 @@ def _graded(batch: Batch, folder: OutFolder, journal: Journal) -> BatchResult:
     todo = {key: one for one, key in zip(batch.found.submissions, keys) if key and key not in settled}
     done = 0
     if todo:
-        environments = _environments(settings)
-        workers = len(environments) or settings.workers
+        workers = len(batch.environments) or settings.workers
         progress = Progress(len(todo), quiet=settings.quiet)
-        with open_executor(
-            workers,
-            _limits(batch),
-            settings.cluster,
-            may_run=bool(settings.run or settings.archs) or settings.backend == "gpu",
-            environments=environments,
-            resources={"GPU": 1.0} if settings.backend == "gpu" else {},
-        ) as executor:
+        with (
+            folder.scratch() as scratch,
+            open_executor(
+                workers,
+                _limits(batch),
+                settings.cluster,
+                may_run=bool(settings.run or settings.archs) or settings.backend == "gpu",
+                environments=batch.environments,
+                resources={"GPU": 1.0} if settings.backend == "gpu" else {},
+                folder=scratch,
+            ) as executor,
+        ):
             done = dispatch(_jobs(batch, todo), executor, journal, progress, workers)
         progress.close()
     reports = [_report(batch, journal, one, key) for one, key in zip(batch.found.submissions, keys)]
@@ -128,12 +132,6 @@ def _task(batch: Batch, one: Submission, content: bytes) -> Task:
 def _limits(batch: Batch) -> Limits:
     limits = batch.assignment.limits
     return gpu_limits(limits) if batch.settings.backend == "gpu" else limits
-
-
-def _environments(settings: Settings) -> tuple[Mapping[str, str], ...]:
-    """One for each worker here that is bound to a GPU; none for others: a cluster's know their own."""
-    bound = settings.backend == "gpu" and settings.cluster is None
-    return device_environments(settings.workers) if bound else ()
 
 
 def _keys(batch: Batch) -> tuple[list[str], list[str]]:

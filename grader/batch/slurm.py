@@ -31,7 +31,9 @@ def open_slurm(workers: int, limits: Limits, resources: Mapping[str, float], sec
     try:
         jobqueue = importlib.import_module("dask_jobqueue")
     except ImportError:
-        raise BatchError("--cluster slurm needs the extra: pip install 'tilegrade[cluster]'") from None
+        raise BatchError(
+            "--cluster slurm: dask is not installed; pip install '.[cluster]' in Tilegrade's checkout"
+        ) from None
     sbatch = shutil.which("sbatch")
     if sbatch is None:
         raise BatchError("slurm: there is no sbatch here; start the batch on a machine that hands in jobs")

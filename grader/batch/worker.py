@@ -29,7 +29,9 @@ LONGEST_FRAME = 64 * 1024 * 1024
 def grade_bytes(payload: bytes) -> bytes:
     """Grade one task: MessagePack in, a report's JSON out, the same bytes each time since times stay out."""
     task = msgspec.msgpack.decode(payload, type=Task)
-    with tempfile.TemporaryDirectory(prefix="tilegrade-") as folder:
+    # A worker that is killed leaves the folder: a batch has it where it finds and clears it.
+    above = os.environ.get("TILEGRADE_WORKER_FOLDER") or None
+    with tempfile.TemporaryDirectory(prefix="tilegrade-", dir=above) as folder:
         report = grade_task(task, Path(folder))
     return report_json.render(replace(report, seconds=0.0)).encode()
 

@@ -93,13 +93,13 @@ def collect(launcher: Launcher, checks: Checks, trials: Sequence[Trial]) -> tupl
     """Every finding of the suite, folded; the order is that of the exemplars' severity, not of causes."""
     pairs = [(trial, finding) for trial in trials for finding in settle(launcher, trial)]
     blamed = {id(trial) for trial, finding in pairs if finding.severity == "error"}
-    not_positive = any(finding.facts.get("rule") == "not-positive" for _, finding in pairs)
-    # The rounding that leaves small shapes without a block leaves larger ones with too few; and where the
-    # grid falls short on some shapes only of those where indices do, the kernel's indices are at fault.
-    if not_positive or _indices_fall_short(launcher, trials):
+    # Where the grid falls short on some shapes only of those where indices do, the kernel's indices are at
+    # fault; the rounding that leaves larger shapes with too few blocks leaves small ones without any.
+    if _indices_fall_short(launcher, trials):
         pairs = [(trial, finding) for trial, finding in pairs if finding.name != "grid-too-small"]
-    if not not_positive:
         blamed = {id(trial) for trial, finding in pairs if finding.severity == "error"}
+    elif any(finding.name == "grid-too-small" and finding.severity == "error" for _, finding in pairs):
+        pairs = [(trial, finding) for trial, finding in pairs if finding.facts.get("rule") != "not-positive"]
     failing = sorted((trial for trial in trials if trial.failed_pass is not None), key=_telling)
     unexplained = [trial for trial in failing if id(trial) not in blamed]
     pairs += result_findings(launcher, unexplained)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from grader.checks.hypotheses import Guess
 from grader.checks.launching import Launcher, Trial
-from grader.checks.provenance import count_products, ranges
+from grader.checks.provenance import are_misplaced, count_products, ranges
 from grader.records import Fact
 
 __all__ = ["K_RANGE", "Products", "counted"]
@@ -56,7 +56,8 @@ def counted(
         return guess.name, known
     missing, repeated = counts == 0, counts > 1
     if not missing.any() and not repeated.any():
-        return guess.name, replace(known, facts={"misplaced": True})
+        misplaced = are_misplaced(launcher, trial, names, (index[0], index[1]))
+        return guess.name, replace(known, facts={"misplaced": True} if misplaced else {})
     facts: dict[str, Fact] = {"missing": ranges(missing), "repeated": ranges(repeated)}
     name = guess.name if guess.rule else _name_by_count(missing, repeated)
     selected = repeated if name == "repeated-k-tail" else missing

@@ -17,11 +17,13 @@ from grader.checks.inputs import Arguments
 from grader.checks.launching import Launcher, Trial
 from grader.records import Fact
 
-__all__ = ["count_products", "ranges"]
+__all__ = ["are_misplaced", "count_products", "ranges"]
 
 BASE = 4
 DIGITS = 11
 MOST_LAUNCHES = 12
+#: So many rows, columns and values of k have numbers of their own; sums of products of two stay exact.
+MARKS = 61
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +50,54 @@ def count_products(
     for start in range(0, depth, DIGITS):
         width = min(DIGITS, depth - start)
         digits = _digits(pristine, roles, start, width)
-        box = launcher.cover(trial.shape, trial.config)
-        after = launcher.launch_with(digits, trial.shape, trial.config, effort="values", box=box).after
-        value = float(after[roles.out][element])
+        value = _value_at(launcher, trial, roles, digits, element)
         if not np.isfinite(value) or value != int(value) or not 0 <= value < BASE**width:
             return None
         for place in range(width):
             counts[start + place] = int(value) // BASE**place % BASE
-    # Every product once, and yet a wrong sum: its products come from another row or column.
     known = bool((counts == 1).all()) or _accounts_for(counts, trial, roles, element)
     return counts if known else None
+
+
+def are_misplaced(
+    launcher: Launcher, trial: Trial, names: tuple[str, str, str], element: tuple[int, int]
+) -> bool:
+    """Whether products of the output's ``element`` come from another row of A, column of B, or mix two k.
+
+    Seen in launches on numbers that tell the rows of A, the columns of B, and the values of k apart. A
+    kernel that does something else with the right factors (loses a sign, say) sums these rightly.
+    """
+    roles = _Roles(*names)
+    pristine = trial.passes[0].arguments
+    (rows, depth), columns = pristine.values[roles.left].shape, pristine.values[roles.right].shape[1]
+    marks = np.arange(max(rows, depth, columns)) * 7 % MARKS + 1
+    by_row, by_column, by_k = marks[:rows, None], marks[None, :columns], marks[:depth]
+    for left, right in ((by_row, 1), (1, by_column), (by_k[None, :], by_k[:, None])):
+        told_apart = _filled(pristine, roles, left, right)
+        value = _value_at(launcher, trial, roles, told_apart, element)
+        row = np.asarray(told_apart.values[roles.left][element[0]], np.float64)
+        if value != float(np.sum(row * told_apart.values[roles.right][:, element[1]])):
+            return True
+    return False
+
+
+def _value_at(
+    launcher: Launcher, trial: Trial, roles: _Roles, arguments: Arguments, element: tuple[int, int]
+) -> float:
+    """The output's element after a launch on other inputs."""
+    assert trial.config is not None
+    box = launcher.cover(trial.shape, trial.config)
+    after = launcher.launch_with(arguments, trial.shape, trial.config, effort="values", box=box).after
+    return float(after[roles.out][element])
+
+
+def _filled(pristine: Arguments, roles: _Roles, left: Any, right: Any) -> Arguments:
+    """The arguments with other inputs (numbers, or arrays that broadcast to them), and a zero output."""
+    values: dict[str, Any] = dict(pristine.values)
+    for name, filling in ((roles.left, left), (roles.right, right), (roles.out, 0)):
+        values[name] = np.empty_like(values[name])
+        values[name][...] = filling
+    return Arguments(values, pristine.expected, exact=True)
 
 
 def _accounts_for(
@@ -72,13 +112,9 @@ def _accounts_for(
 
 
 def _digits(pristine: Arguments, roles: _Roles, start: int, width: int) -> Arguments:
-    values: dict[str, Any] = dict(pristine.values)
-    left = np.zeros_like(values[roles.left])
+    left = np.zeros_like(pristine.values[roles.left])
     left[:, start : start + width] = BASE ** np.arange(width)
-    values[roles.left] = left
-    values[roles.right] = np.ones_like(values[roles.right])
-    values[roles.out] = np.zeros_like(values[roles.out])
-    return Arguments(values, pristine.expected, exact=True)
+    return _filled(pristine, roles, left, 1)
 
 
 def ranges(selected: npt.NDArray[np.bool_]) -> tuple[Fact, ...]:

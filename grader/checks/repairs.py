@@ -85,17 +85,16 @@ def _barriers(launcher: Launcher, finding: Finding) -> Iterator[Repair]:
 
 
 def _round_ups(launcher: Launcher, function: str | None) -> Iterator[Repair]:
-    """Each division that rounds down, rounded up."""
+    """Each division that rounds down, rounded up; then all of them together."""
     node = function_node(launcher.program, function) if function is not None else None
-    for found in ast.walk(node) if node is not None else ():
-        if _rounds_down(found):
-            span = launcher.program.span(found)
+    spans = [launcher.program.span(one) for one in ast.walk(node) if _rounds_down(one)] if node else []
+    for chosen in (*([span] for span in spans), *([spans] if len(spans) > 1 else [])):
 
-            def apply(edit: Edit, span: Span = span) -> bool:
-                old = edit.at(span, ast.BinOp, ast.Call)
-                return old is not None and _round_up(edit, old)
+        def apply(edit: Edit, chosen: list[Span] = chosen) -> bool:
+            old = [edit.at(span, ast.BinOp, ast.Call) for span in chosen]
+            return all(one is not None and _round_up(edit, one) for one in old)
 
-            yield Repair("round-up", span.line, apply)
+        yield Repair("round-up", chosen[0].line, apply)
 
 
 def _rounds_down(node: ast.AST) -> bool:

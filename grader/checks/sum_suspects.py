@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 
 from grader.checks.launching import Launcher
 from grader.checks.places import base_name, shared_arrays, thread_names
 from grader.checks.spots import Spot, spot
 
 __all__ = ["sum_suspects"]
+
+#: A kernel whose loop is unrolled adds in many statements, each of which is needed.
+MOST_STATEMENTS = 4
 
 
 def sum_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
@@ -30,7 +32,7 @@ def sum_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterat
             code = f"{_target(node)} += {product}"
             if code != ast.unparse(node):
                 yield spot("sum", node, code)
-        yield from _doubled(function, shared)
+        yield from _again(function, shared)
 
 
 def _second_factors(
@@ -82,11 +84,21 @@ def _factors(value: ast.expr, shared: frozenset[str]) -> list[ast.Subscript]:
     return first + [one for one in ordered if base_name(one) != base_name(ordered[0])][:1]
 
 
-def _doubled(function: ast.FunctionDef, shared: frozenset[str]) -> Iterator[Spot]:
-    """A product that two statements in a row add."""
+def _again(function: ast.FunctionDef, shared: frozenset[str]) -> Iterator[Spot]:
+    """What adds products once more: a loop that does the same each round, a second statement."""
     for node in ast.walk(function):
-        body = getattr(node, "body", None)
-        for first, second in pairwise(body) if isinstance(body, list) else ():
-            again = isinstance(second, ast.AugAssign) and ast.dump(first) == ast.dump(second)
-            if again and _factors(second.value, shared):
-                yield spot("sum", second, "pass")
+        match node:
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range")) as rounds):
+                names = {one.id for part in node.body for one in ast.walk(part) if isinstance(one, ast.Name)}
+                if name not in names and any(_products(node, shared)):
+                    yield spot("range", rounds, "range(1)")
+    adding = sorted(_products(function, shared), key=lambda one: one.lineno)
+    if 1 < len(adding) <= MOST_STATEMENTS:
+        yield from (spot("again", one, "pass") for one in reversed(adding))
+
+
+def _products(node: ast.AST, shared: frozenset[str]) -> Iterator[ast.AugAssign]:
+    """The statements that add a product."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.AugAssign) and len(_factors(one.value, shared)) > 1:
+            yield one

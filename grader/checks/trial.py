@@ -34,6 +34,8 @@ STOPPING = frozenset(
         "did-not-finish",
     }
 )
+#: Those of them, and one of a single shape, that keep a kernel from running.
+_REFUSED = STOPPING - {"did-not-finish"} | {"grid-too-large"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,24 @@ class Trial:
         return bool(self.passes) and all(one.right for one in self.passes)
 
     @property
+    def started(self) -> bool:
+        """Whether the kernel ran at all: what the compiler or the launch refuses does not."""
+        return bool(self.passes) and not any(
+            finding.severity == "error" and finding.name in _REFUSED and not self.passes[0].run.completed
+            for finding in self.findings
+        )
+
+    @property
     def wrong(self) -> int:
-        """How many elements are wrong, in the worse of the passes."""
+        """How many elements are wrong, in the worse of the passes; none where the kernel never ran."""
+        if not self.started:
+            return 0
         return max((int(sum(mask.sum() for mask in one.wrong.values())) for one in self.passes), default=0)
 
     @property
     def elements(self) -> int:
-        """How many elements the outputs have together."""
-        return sum(mask.size for mask in self.passes[0].wrong.values()) if self.passes else 0
+        """How many elements the outputs have together; none where the kernel never ran."""
+        return sum(mask.size for mask in self.passes[0].wrong.values()) if self.started else 0
 
     @property
     def failed_pass(self) -> Pass | None:

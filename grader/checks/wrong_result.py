@@ -4,9 +4,9 @@ The slot is the lowest wrong element. Facts: ``rule`` (the kebab code within the
 ``array``, ``got`` and ``expected`` (values of that element), ``block`` ((x, y) of the block that owns it,
 where blocks tile the output), ``cut`` (the rule again, for dropped-k-tail), ``relative_error``
 and ``tolerance`` (approximate pass), and, where the products could be counted, ``missing`` and
-``repeated`` as ((first k, last k), ...); ``misplaced`` is true where every product is added once, hence
-from a wrong row or column. Counts: ``wrong``, ``elements``, ``shapes``; ``unwritten`` for
-unwritten-output; for k-ranges ``first``, ``last``, ``size`` (K) and ``times``.
+``repeated`` as ((first k, last k), ...); ``misplaced`` is true where every product is added once, but some
+from a wrong row or column, as other inputs show. Counts: ``wrong``, ``elements``, ``shapes``; ``unwritten``
+for unwritten-output; for k-ranges ``first``, ``last``, ``size`` (K) and ``times``.
 """
 
 from __future__ import annotations

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from grader.cli.paths import NamedPath
 from grader.cli.refusal import Refusal
 
 if TYPE_CHECKING:
     from grader.batch.run import BatchResult
 
-_PATH = click.Path(path_type=Path)
+_PATH = NamedPath()
 
 
 @click.command()

@@ -82,6 +82,7 @@ def command(
         gpu,
         Beside(_architectures(archs), sanitizer, counters),
     )
+    _refuse_unknown(report)
     text = _render(report, format_, colour if output is None else "never", verbose=verbose, to_file=output)
     if output is None:
         streams.write(text, colour=format_ == "terminal" and streams.wants_colour(colour, sys.stdout))
@@ -144,19 +145,27 @@ def _architectures(words: str | None) -> tuple[str, ...]:
         raise Refusal(f"--arch: {error}") from None
 
 
+def _refuse_unknown(report: Report) -> None:
+    """Refuse, as a batch does, an architecture that the compiler turned out not to have."""
+    unknown = next((one for one in report.compiled if one.error_kind == "arch"), None)
+    if unknown is not None:
+        raise Refusal(f"--arch: this compiler has no {unknown.arch}; {unknown.error}")
+
+
 def _where_to_get(exercise: Exercise) -> str:
     another = "FILE=path" if typed_command() == "make" else "--file PATH"
     return f". `{typed_command()} reset {exercise.name}` writes a fresh one, {another} names another"
 
 
-def _private_key(path: Path) -> bytes:
+def _private_key(path: Path) -> bytes | None:
+    """Read a key as a batch does: the same file is good, or refused, for both."""
+    from grader.batch.private_key import read_key
+    from grader.batch.problems import BatchError
+
     try:
-        key = path.read_bytes().strip()
-    except OSError as error:
-        raise Refusal(f"{path}: the private key cannot be read: {error.strerror}") from None
-    if not key:
-        raise Refusal(f"{path}: the private key is empty")
-    return key
+        return read_key(path)
+    except BatchError as error:
+        raise Refusal(str(error)) from None
 
 
 def _render(report: Report, format_: Format, colour: Colour, *, verbose: bool, to_file: Path | None) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,12 @@ from grader.cli.explain_names import alike, begun
 from grader.cli.refusal import Refusal
 from grader.diagnosis.grammar import listing
 from grader.exercises import data_folder, page
+
+if TYPE_CHECKING:
+    from grader.reporters.style import Style
+
+#: What begins an item of a list.
+_MARK = re.compile(r" *([-*]|\d+\.) +")
 
 
 @click.command()
@@ -29,10 +37,13 @@ def command(name: str | None) -> None:
             raise Refusal(f"there is no page `{name}`. Did you mean {listing(near, 'or')}?")
         raise Refusal(f"there is no page `{name}`. The pages are: {', '.join(known)}")
     text = path.read_text(encoding="utf-8")
+    from grader.reporters.style import Style
+
     if streams.wants_colour("auto", sys.stdout) and streams.has_unicode(sys.stdout):
         _print_rich(text)
     else:
-        streams.write(text if streams.has_unicode(sys.stdout) else _ascii(text))
+        style = Style(colour=False, width=streams.width(sys.stdout), unicode=streams.has_unicode(sys.stdout))
+        streams.write(_plain(text, style))
 
 
 def _print_rich(text: str) -> None:
@@ -42,8 +53,17 @@ def _print_rich(text: str) -> None:
     Console(width=streams.width(sys.stdout)).print(Markdown(text, code_theme="ansi_dark"))
 
 
-def _ascii(text: str) -> str:
-    from grader.reporters.style import Style
-
-    style = Style(colour=False, width=80, unicode=False)
-    return "\n".join(style.plain(line) for line in text.splitlines()) + "\n"
+def _plain(text: str, style: Style) -> str:
+    """The page as it is written, prose broken at the width; code and tables keep their lines."""
+    lines: list[str] = []
+    code = False
+    for line in text.splitlines():
+        fence = line.lstrip().startswith("```")
+        code ^= fence
+        if code or fence or line.startswith(("|", "    ")) or len(line) <= style.width:
+            lines.append(style.plain(line))
+            continue
+        mark = _MARK.match(line)
+        lead = mark[0] if mark is not None else ""
+        lines += style.wrap(line[len(lead) :], first=lead, rest=" " * len(lead))
+    return "\n".join(lines) + "\n"

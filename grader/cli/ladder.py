@@ -29,18 +29,20 @@ _MOST_ELEMENTS = 1 << 32
 
 
 @click.command("ladder")
-@click.option("--size", "--sizes", "sizes", help="N or MxNxK, several with commas.  [default: 4096]")
+@click.option(
+    "--size", "--sizes", "sizes", multiple=True, help="N or MxNxK, several with commas.  [default: 4096]"
+)
 @click.option("--device", "name", help="The profile to predict with: a name or a .toml file.")
 @click.option("--lab1", is_flag=True, help="The table of Lab 1: three kernels and cuBLAS, at 1024 and 1000.")
 @click.option("--from", "record", type=click.Path(path_type=Path), help="Show a run that --json wrote.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON, which --from reads.")
 @click.option("--colour", "--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def command(
-    sizes: str | None, name: str | None, lab1: bool, record: Path | None, as_json: bool, colour: Colour
+    sizes: tuple[str, ...], name: str | None, lab1: bool, record: Path | None, as_json: bool, colour: Colour
 ) -> int:
     """Climb the ladder: each kernel of the course verified, timed and held against cuBLAS and the model.
 
-    That needs a GPU. Without one the model predicts what a device (h100, or --device) would do.
+    That needs a GPU. Without one the model predicts what a device (h200, or --device) would do.
     Exit code 1 where a rung failed or gave a wrong result.
     """
     device = _device(name)
@@ -53,7 +55,7 @@ def command(
         return _show(ladder.climb(wanted, _say), device, [], lab1, as_json, style)
     if lab1:
         raise Refusal(f"Lab 1 measures, and nothing can be measured here: {reason}")
-    return _predict(device or find_devices("h100")[0], wanted, reason, as_json, style)
+    return _predict(device or find_devices("h200")[0], wanted, reason, as_json, style)
 
 
 def _say(what: str) -> None:
@@ -71,16 +73,16 @@ def _device(name: str | None) -> Device | None:
     return found[0]
 
 
-def _sizes(text: str | None, lab1: bool) -> list[Sizes]:
-    words = (text or ("1024,1000" if lab1 else "4096")).split(",")
+def _sizes(given: tuple[str, ...], lab1: bool) -> list[Sizes]:
+    words = (",".join(given) if given else "1024,1000" if lab1 else "4096").split(",")
     found = list(dict.fromkeys(parse_size(word) for word in words if word.strip()))
     if not found:
         raise click.UsageError("--size: write N or MxNxK, several with commas")
     if len(found) > _MOST_SIZES:
         raise click.UsageError(f"--sizes: at most {_MOST_SIZES} at once")
     for M, N, K in found:
-        if min(M, N, K) < 1 or max(M * K, K * N, M * N) > _MOST_ELEMENTS:
-            raise click.UsageError(f"--size {M}x{N}x{K}: each size is at least 1, each matrix at most 2^32")
+        if max(M * K, K * N, M * N) > _MOST_ELEMENTS:
+            raise click.UsageError(f"--size {M}x{N}x{K}: each matrix has at most 2^32 elements")
     return found
 
 

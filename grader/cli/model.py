@@ -84,6 +84,8 @@ def parse_size(text: str) -> tuple[int, int, int]:
     if _SIZE.fullmatch(text.strip().lower()) is None:
         raise click.UsageError(f"--size {text}: write N, or MxNxK, say 4096 or 1000x700x1000")
     sizes = [int(part) for part in text.lower().split("x")]
+    if min(sizes) < 1:
+        raise click.UsageError(f"--size {text}: each size is at least 1")
     return (sizes[0], sizes[0], sizes[0]) if len(sizes) == 1 else (sizes[0], sizes[1], sizes[2])
 
 

@@ -8,18 +8,17 @@ from typing import Any
 
 import click
 
+from grader.cli.paths import NamedPath
 from grader.cli.refusal import Refusal
 
 
 @click.command()
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=NamedPath())
 @click.option("--student", "students", multiple=True, help="A student's id; may be given several times.")
 @click.option(
     "--exercise", "exercises", multiple=True, help="An exercise's name; may be given several times."
 )
-@click.option(
-    "--private-key-file", type=click.Path(path_type=Path), help="The key of the batch, where it had one."
-)
+@click.option("--private-key-file", type=NamedPath(), help="The key of the batch, where it had one.")
 @click.option(
     "--workers", type=click.IntRange(1, 512), help="Gradings at a time; by default one a processor."
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -38,12 +39,16 @@ def command(file: Path, exercise: str | None) -> int:
         raise Refusal(f"no exercise {error.word!r}; there are {', '.join(error.known)}") from None
     if rubric.kernel is None:
         raise Refusal(f"{rubric.exercise} has no kernel to review")
+    from grader.reporters.style import Style
+
+    style = Style(colour=False, width=streams.width(sys.stdout), unicode=streams.has_unicode(sys.stdout))
     lines = []
     items = review(rubric, file, text)
     for item in items:
         place = f"line {item.line}: " if item.line is not None else ""
         more = f"  [{item.diagnosis}]" if item.diagnosis else ""
-        lines += [f"{item.verdict:<{WIDTH}}  {item.question}", f"{'':<{WIDTH}}  {place}{item.measured}{more}"]
+        lines += style.wrap(item.question, first=f"{item.verdict:<{WIDTH}}  ", rest=" " * (WIDTH + 2))
+        lines += style.wrap(f"{place}{item.measured}{more}", first=" " * (WIDTH + 2))
     if all(item.verdict == "NOT JUDGED" for item in items):
         streams.write(
             f"nothing could be judged; see: grader check {rubric.exercise} --file {file}\n", colour=False

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.model import find_devices, find_kernel, parse_seconds, parse_size
+from grader.cli.refusal import KernelRefusal, Refusal
 from grader.cli.streams import has_unicode, width, write
 from grader.perf.devices import device_names
 from grader.perf.gemm import KernelError
@@ -40,11 +41,11 @@ def command(
     exercise: str | None,
     measured: str | None,
     out: Path | None,
-) -> None:
+) -> int:
     """Show the roofline of a device: ridge points, the course's kernels, your kernel.
 
     The submission is placed by the FLOP per byte that the machine counts, and by its speed where
-    --measured gives one.
+    --measured gives one. Exit code 1 where its kernel is wrong.
     """
     device, sizes = _one_device(name), parse_size(size)
     image = _image_format(out)
@@ -59,6 +60,7 @@ def command(
     _show(drawn)
     if out is not None and image is not None:
         _draw(drawn, out, image)
+    return 1 if any(point.faults for point in points) else 0
 
 
 def _one_device(name: str) -> Device:
@@ -82,19 +84,25 @@ def _place(
     """The submission's point, or a usage error that says why it has none."""
     from grader import source
     from grader.cli.choose import choose
+    from grader.counted_launch import LaunchError
     from grader.placement import PlacementError, place
     from grader.rubric.load import load
 
     speed = _speed(measured, sizes)
-    chosen = choose(exercise or path.stem)
     try:
         text = source.read(path).text
+    except source.SourceError as error:
+        raise click.UsageError(str(error)) from None
+    chosen = choose(exercise or path.stem)
+    try:
         # The machine knows the package's devices; what a kernel asks for does not depend on another's rates.
         known = device.name if device.name in device_names() else "h100"
         placed = place(text, load(chosen.rubric), known)
-    except (source.SourceError, PlacementError) as error:
+    except PlacementError as error:
         raise click.UsageError(str(error)) from None
-    return submission_point(path.name, device, placed.intensity, speed)
+    except LaunchError as error:
+        raise KernelRefusal(f"{path}: {error}; grader check {chosen.name} --file {path} says why") from None
+    return submission_point(path.name, device, placed.intensity, speed, placed.faults)
 
 
 def _speed(measured: str | None, sizes: tuple[int, int, int]) -> float | None:
@@ -122,7 +130,7 @@ def _draw(drawn: Roofline, out: Path, image: Format) -> None:
     try:
         out.write_bytes(render(drawn, image))
     except PlotError as error:
-        raise click.ClickException(str(error)) from None
+        raise Refusal(str(error)) from None
     except OSError as error:
-        raise click.ClickException(f"{out}: cannot be written ({error.strerror or error})") from None
+        raise Refusal(f"{out}: cannot be written ({error.strerror or error})") from None
     write(f"drawn in {out}\n")

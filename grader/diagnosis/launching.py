@@ -131,7 +131,9 @@ def _did_not_finish(evidence: Evidence) -> Wording:
     budget = plural(operations, "operation") if operations is not None else "its budget of operations"
     chain = source.enclosing(evidence.lines, evidence.finding.primary)
     loop = source.innermost(chain, ast.While, ast.For)
-    head = quote(source.head(evidence.lines, loop)) if isinstance(loop, ast.For | ast.While) else "a loop"
+    if isinstance(loop, ast.For):
+        return _ran_out(evidence, quote(source.head(evidence.lines, loop)), budget)
+    head = quote(source.head(evidence.lines, loop)) if isinstance(loop, ast.While) else "a loop"
     outer = loop_values(tuple(pair for pair in evidence.finding.loops if pair[0] != "while"))
     fixed = source.unchanged_names(loop) if isinstance(loop, ast.While) else ()
     names = listing([quote(name) for name in fixed], "or")
@@ -153,6 +155,42 @@ def _did_not_finish(evidence: Evidence) -> Wording:
     )
 
 
+def _ran_out(evidence: Evidence, head: str, budget: str) -> Wording:
+    """For a ``for`` loop: it has an end that each round comes nearer to, so only the budget was too small."""
+    outer = loop_values(tuple(pair for pair in evidence.finding.loops if pair[0] != "while"))
+    return Wording(
+        headline=f"{head} was not done when the budget of {budget} was used up",
+        primary="the budget ran out in this loop",
+        seen=(evidence.shape(), f"stopped after {budget}" + (f", when {outer}" if outer else "")),
+        because="this loop has an end, but a launch may take only so many rounds of its loops, which is far "
+        "more than a kernel needs that divides the work among its threads; whether the result would be right "
+        "is not known",
+        hints=(
+            f"how many rounds of {head} does one thread make, all loops around it counted?",
+            "how many threads are launched, and how many of them have work to do?",
+            "give each thread one element of the output, or a few, in place of a loop over all of them"
+            f"{evidence.on_line(': see line ')}",
+        ),
+    )
+
+
+def _zero_step(evidence: Evidence) -> Wording:
+    code, threads = evidence.code("the range"), evidence.count("threads")
+    many = plural(threads, "thread") if threads is not None else "some threads"
+    return Wording(
+        headline=f"{code} steps by 0: {many} {'ends' if threads == 1 else 'end'} there",
+        primary=f"a step of 0{evidence.in_round()}",
+        seen=(evidence.shape(), f"{many} ended at this range"),
+        because="a range cannot step by 0: the compiled kernel checks for it and ends the thread, which does "
+        "nothing of what follows, and no error is told",
+        hints=(
+            f"what is the step of {code} for the first thread, and in the first round?",
+            "the third argument of `range` is how far each round goes on; it must not be 0",
+            f"make the step at least 1{evidence.on_line()}",
+        ),
+    )
+
+
 WRITERS: dict[str, Writer] = {
     "bad-launch-config": bad_launch_config,
     "block-too-large": _block_too_large,
@@ -160,4 +198,5 @@ WRITERS: dict[str, Writer] = {
     "shared-memory-too-large": _shared_memory_too_large,
     "grid-too-small": _grid_too_small,
     "did-not-finish": _did_not_finish,
+    "zero-step": _zero_step,
 }

@@ -18,6 +18,7 @@ _ROWS = 4
 _WIDEST = 32
 
 Lines = tuple[str, ...]
+Runs = tuple[tuple[int, int], ...]
 
 
 def bar(filled: int | None, whole: int | None, filled_text: str, rest_text: str) -> Lines:
@@ -107,18 +108,22 @@ def row_end(array: str, index: Sequence[int], lands_on: Sequence[int], columns: 
     return (f"{lead}{landing}  ...", " " * len(lead) + pointer)
 
 
-def k_range(total: int | None, first: int | None, last: int | None, tile: int | None, marked: str) -> Lines:
-    """The range of k in tiles, the part from ``first`` to ``last`` marked as missing or doubled."""
-    if total is None or first is None or last is None or not 0 <= first <= last < total:
+def k_range(total: int | None, runs: Runs, tile: int | None, marked: str) -> Lines:
+    """The range of k in tiles, the runs of (first, last) marked as missing or doubled."""
+    if total is None or not runs or not all(0 <= first <= last < total for first, last in runs):
         return ()
     width = min(total, 64)
-    start, end = first * width // total, max(first * width // total + 1, (last + 1) * width // total)
-    cells = ["x" if start <= at < end else "-" for at in range(width)]
+    spans = [
+        (first * width // total, max(first * width // total + 1, (last + 1) * width // total))
+        for first, last in runs
+    ]
+    cells = ["x" if any(start <= at < end for start, end in spans) else "-" for at in range(width)]
     if tile and width == total:
         cells = ["|" + cell if at and at % tile == 0 else cell for at, cell in enumerate(cells)]
+    told = ", ".join(span_of_numbers(first, last) for first, last in runs)
     return (
         "k  0 |" + "".join(cells) + f"| {total - 1}",
-        f"-  added once   x  {marked}: k = {span_of_numbers(first, last)}",
+        f"-  added once   x  {marked}: k = {told}",
     )
 
 

@@ -78,7 +78,7 @@ def _names(*names: str) -> frozenset[str]:
 
 CONSEQUENCES: tuple[Consequence, ...] = (
     Consequence(
-        _COMPILE - _names("did-not-finish", "not-started"),
+        _COMPILE - _names("did-not-finish", "zero-step", "not-started"),
         frozenset(CATALOGUE) - _COMPILE,
         "a kernel that cannot be compiled or launched on a device has no behaviour to judge",
     ),
@@ -91,6 +91,14 @@ CONSEQUENCES: tuple[Consequence, ...] = (
         _names("did-not-finish"),
         _names("unwritten-output") | _RESULTS,
         "a kernel that was stopped has not stored its results",
+    ),
+    Consequence(
+        _names("zero-step"),
+        _names("divergent-barrier", "exit-before-barrier", "undefined-variable", "unwritten-output")
+        | _RACES
+        | _UNFILLED
+        | _RESULTS,
+        "threads that ended reach no barrier, fill no slot and store nothing any more",
     ),
     Consequence(
         _names("divergent-barrier"),

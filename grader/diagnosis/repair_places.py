@@ -12,6 +12,7 @@ _MADE: Mapping[str, str] = {
     "type": "the type is chosen here",
     "conversion": "the value is converted here",
     "sum": "the sum is formed here",
+    "again": "products are added here",
     "start": "this is the value to start from",
     "once": "the sum is set to its first value here",
     "output": "the value to store is formed here",

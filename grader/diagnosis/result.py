@@ -14,14 +14,19 @@ from grader.diagnosis.unnamed_result import wrong_result
 from grader.diagnosis.wording import Wording, Writer
 
 
-def _range(evidence: Evidence) -> str:
+def _runs(evidence: Evidence, key: str) -> tuple[tuple[int, int], ...]:
+    """The runs of k that were counted, else the one that the pattern of the values tells."""
     first, last = evidence.count("first"), evidence.count("last")
-    return span_of_numbers(first, last) if first is not None and last is not None else ""
+    single = ((first, last),) if first is not None and last is not None else ()
+    return evidence.range_pairs(key) or single
 
 
-def _k_picture(evidence: Evidence, marked: str) -> tuple[str, ...]:
-    size, first, last = (evidence.count(key) for key in ("size", "first", "last"))
-    return picture.k_range(size, first, last, evidence.context.settings.get("TILE"), marked)
+def _told(runs: tuple[tuple[int, int], ...]) -> str:
+    return ", ".join(span_of_numbers(first, last) for first, last in runs)
+
+
+def _k_picture(evidence: Evidence, runs: tuple[tuple[int, int], ...], marked: str) -> tuple[str, ...]:
+    return picture.k_range(evidence.count("size"), runs, evidence.context.settings.get("TILE"), marked)
 
 
 def _cut(evidence: Evidence) -> str:
@@ -35,7 +40,8 @@ def _cut(evidence: Evidence) -> str:
 
 
 def _dropped_k_tail(evidence: Evidence) -> Wording:
-    missing = _range(evidence)
+    runs = _runs(evidence, "missing")
+    missing = _told(runs)
     what, action = CUTS.get(evidence.text("cut"), (_cut(evidence), "let the loop over k cover 0..K-1"))
     slot = evidence.slot() or f"every element of {evidence.role('out', 'the output')}"
     lacks = f"the products for k = {missing}" if missing else "the last products of its sum"
@@ -52,7 +58,7 @@ def _dropped_k_tail(evidence: Evidence) -> Wording:
             f"work out by hand how often the loop over the k-tiles{evidence.on_line()} runs on this shape",
             f"{action}{evidence.on_line(' on line ')}",
         ),
-        picture=_k_picture(evidence, "missing"),
+        picture=_k_picture(evidence, runs, "missing"),
         why_passed=whole_tiles(["K"], evidence.context.settings, "there the last tile is full")
         if evidence.text("cut") == "full-tiles"
         else None,
@@ -60,26 +66,46 @@ def _dropped_k_tail(evidence: Evidence) -> Wording:
 
 
 def _repeated_k_tail(evidence: Evidence) -> Wording:
-    doubled = _range(evidence)
+    runs = _runs(evidence, "repeated")
+    doubled, depth = _told(runs), evidence.count("size")
     slot = evidence.slot() or f"every element of {evidence.role('out', 'the output')}"
     times = evidence.count("times") or 2
     often = "twice" if times == 2 else f"{times} times"
     products = f"the products for k = {doubled}" if doubled else "some products"
+    # One part of the sum comes again where a tile is used again; all of it, or bits of each tile, do not.
+    tail = len(runs) < 2 and not (depth and runs == ((0, depth - 1),)) and not traced(evidence)
+    place = "these products are added more than once" if tail else "the sum is formed in this loop"
     return Wording(
         headline=f"{slot} adds {products} {often}",
-        primary=made_here(evidence) if traced(evidence) else "these products are added more than once",
+        primary=made_here(evidence) if traced(evidence) else place,
         secondary=stored_here(evidence, secondary=True) if traced(evidence) else "",
         seen=(wrong(evidence), f"added {often}: k = {doubled}" if doubled else "", values(evidence)),
-        because="every product belongs into the sum once; a tile that is not refilled, or a round too many, "
-        "adds some of them again",
-        hints=(
-            "what do the shared tiles hold in the last round?",
-            "compare the k of each slot in the last round with the k that the sum still needs",
-            f"refill every slot in every round, with `0.0` past K, and run one round for each "
-            f"k-tile{evidence.on_line(': see line ')}",
-        ),
-        picture=_k_picture(evidence, f"added {often}"),
-        why_passed=whole_tiles(["K"], evidence.context.settings, "there no tile is left partly filled"),
+        because="every product belongs into the sum once"
+        + ("; a tile that is not refilled, or a round too many, adds some of them again" if tail else ""),
+        hints=_tail_hints(evidence) if tail else _again_hints(evidence),
+        picture=_k_picture(evidence, runs, f"added {often}"),
+        why_passed=whole_tiles(["K"], evidence.context.settings, "there no tile is left partly filled")
+        if tail
+        else None,
+    )
+
+
+def _tail_hints(evidence: Evidence) -> tuple[str, str, str]:
+    return (
+        "what do the shared tiles hold in the last round?",
+        "compare the k of each slot in the last round with the k that the sum still needs",
+        f"refill every slot in every round, with `0.0` past K, and run one round for each "
+        f"k-tile{evidence.on_line(': see line ')}",
+    )
+
+
+def _again_hints(evidence: Evidence) -> tuple[str, str, str]:
+    return (
+        "which statements add a product to the sum, and how often does each of them run?",
+        f"for which k{evidence.on_line(' does line ')} add a product that is in the sum already?"
+        if traced(evidence)
+        else f"follow one element through{evidence.on_line(' the loop on line ')}, and count its products",
+        f"let the sum get the product of each k once{evidence.on_line(': see line ')}",
     )
 
 

@@ -29,10 +29,10 @@ print(*{line.split()[-1] for line in open("/proc/self/maps") if "libcuda.so" in 
 
 @cache
 def gpu_reason() -> str:
-    """Why no GPU can be used here, in one line; empty where one can."""
-    missing = [name for name in ("numba", "numba_cuda", "cuda") if importlib.util.find_spec(name) is None]
-    if missing:
-        return f"{missing[0]} is not installed: pip install 'tilegrade[gpu]'"
+    """Why no GPU can be used here, in one line; empty where one can.
+
+    The driver first: where there is none, no package is worth installing.
+    """
     if os.environ.get("CUDA_VISIBLE_DEVICES", "0") in ("", "-1"):
         return "CUDA_VISIBLE_DEVICES hides every GPU"
     status, devices, _ = _driver()
@@ -40,7 +40,12 @@ def gpu_reason() -> str:
         return "no NVIDIA driver was found (libcuda.so.1)"
     if status:
         return f"the NVIDIA driver does not start: error {status}"
-    return "" if devices else "the NVIDIA driver sees no GPU"
+    if not devices:
+        return "the NVIDIA driver sees no GPU"
+    missing = [name for name in ("numba", "numba_cuda", "cuda") if importlib.util.find_spec(name) is None]
+    if missing:
+        return f"{missing[0]} is not installed: pip install '.[gpu]' in Tilegrade's checkout"
+    return ""
 
 
 @cache

@@ -26,7 +26,7 @@ __all__ = ["LEAST_MEMORY_MB", "Compiled", "compile_check", "compile_reason"]
 LEAST_MEMORY_MB = 2048
 
 _CHILD = Path(__file__).resolve().with_name("compile_child.py")
-_EXTRA = "pip install 'tilegrade[compile]'"
+_EXTRA = "pip install '.[compile]' in Tilegrade's checkout"
 _SIZES = (
     *("registers", "spill_store_bytes", "spill_load_bytes", "stack_bytes"),
     *("shared_bytes", "constant_bytes", "ptx_bytes", "cubin_bytes"),

@@ -31,6 +31,7 @@ class KernelProfile:
     Operations are instructions of the float32 and float64 units, a multiply-add being one.
     ``conflicts_per_request`` are extra wavefronts of a shared access. ``measured`` holds ncu's figures
     of the launch that the machine counted, by the names of :data:`grader.gpu.counters.METRICS`.
+    ``right`` is of that launch; ``faults`` names what a grading finds wrong with the kernel.
     """
 
     label: str
@@ -48,6 +49,7 @@ class KernelProfile:
     times: tuple[Time, ...] = ()
     compiled: Compilation | None = None
     measured: Mapping[str, float] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
 
     @property
     def intensity(self) -> float | None:
@@ -82,6 +84,11 @@ class Profile:
     kernels: tuple[KernelProfile, ...]
     not_compiled: str = ""
     not_measured: str = ""
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with any of the kernels, each name once."""
+        return tuple(dict.fromkeys(name for one in self.kernels for name in one.faults))
 
     @property
     def compulsory_bytes(self) -> int:

@@ -46,7 +46,7 @@ class Point:
     """A kernel under the roof.
 
     ``standing`` says where its height comes from: the model, a measured time, or for want of a time
-    the roof itself at its measured intensity.
+    the roof itself at its measured intensity. ``faults`` names what is wrong with a submission.
     """
 
     label: str
@@ -55,6 +55,7 @@ class Point:
     standing: Standing
     bound_by: LimitName | None = None
     kernel: GemmKernel | None = None
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +94,16 @@ def predicted_point(label: str, prediction: Prediction) -> Point | None:
 
 
 def submission_point(
-    label: str, device: Device, intensity: float, flops_per_second: float | None = None
+    label: str,
+    device: Device,
+    intensity: float,
+    flops_per_second: float | None = None,
+    faults: tuple[str, ...] = (),
 ) -> Point:
     """A submission at its measured intensity, and at its speed where that was measured too."""
     if flops_per_second is not None:
-        return Point(label, intensity, flops_per_second, "measured")
-    return Point(label, intensity, roofs(device)[0].attainable(intensity), "attainable")
+        return Point(label, intensity, flops_per_second, "measured", faults=faults)
+    return Point(label, intensity, roofs(device)[0].attainable(intensity), "attainable", faults=faults)
 
 
 def roofline(

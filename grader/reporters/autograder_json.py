@@ -7,15 +7,13 @@ from typing import Any
 
 import msgspec
 
-from grader.records import Outcome, Report
+from grader.records import Report
 from grader.reporters.classroom import Grade
 from grader.reporters.compiled_text import compiled_properties
 from grader.reporters.grade_tables import remark
 from grader.reporters.tables import family_title
 
 __all__ = ["gradescope", "prairielearn"]
-
-_UNJUDGED = (Outcome.CANNOT_JUDGE, Outcome.HARNESS_FAULT)
 
 
 def gradescope(grade: Grade, *, held: bool = False) -> str:
@@ -41,14 +39,12 @@ def gradescope(grade: Grade, *, held: bool = False) -> str:
 
 
 def prairielearn(grade: Grade) -> str:
-    """Write a grade for PrairieLearn; what could not be judged uses up no attempt."""
+    """Write a grade for PrairieLearn; what has no points, not judged or not there, uses up no attempt."""
     view = grade.view
-    if not grade.handed_in or view.outcome in _UNJUDGED:
+    if grade.final is None:
         why = view.reason or "the submission could not be judged"
-        return _text(
-            {"gradable": False, "format_errors": [why if grade.handed_in else "nothing was handed in"]}
-        )
-    share = (grade.final or 0.0) / view.possible if view.possible else 0.0
+        return _text({"gradable": False, "format_errors": [why]})
+    share = grade.final / view.possible if view.possible else 0.0
     return _text(
         {
             "gradable": True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 from html import escape
 
 from grader.records import Outcome
@@ -17,6 +18,8 @@ from grader.reporters.style import counted, number
 __all__ = ["render"]
 
 _BINS = 10
+#: Students of a group whose names would push everything else off a small screen.
+_LARGE = 8
 _WORDS = {"PASS": "PASS", "FAIL": "FAIL"}
 
 
@@ -122,7 +125,10 @@ def _unnamed(grade: Grade) -> str:
     if grade.report.status == "not started":
         return "not started"
     wrong = Counter(one.status for one in grade.report.questions if one.status != "right")
-    return "answers" if wrong and grade.report.outcome is Outcome.FAIL else grade.report.outcome.value.lower()
+    if wrong and grade.report.outcome is Outcome.FAIL:
+        return "answers"
+    outcome = grade.report.outcome.value.lower()
+    return f"{outcome}: {grade.report.reason}" if grade.report.reason else outcome
 
 
 def _similar(record: ClassRecord) -> str:
@@ -133,14 +139,22 @@ def _similar(record: ClassRecord) -> str:
     rows = [
         [
             escape(group.exercise),
-            escape(", ".join(group.students)),
             f"{100 * group.likeness:.0f} %",
             "like the published solution" if group.published else "",
+            _folded(group.students),
         ]
         for group in record.similar
     ]
-    body = table("Near-identical submissions", ["Exercise", "Students", "Alike", ""], rows, frozenset({2}))
+    body = table("Near-identical submissions", ["Exercise", "Alike", "", "Students"], rows, frozenset({1}))
     return f'<section id="similar"><h2>Alike</h2><p>{intro}</p>{body if rows else "<p>None.</p>"}</section>'
+
+
+def _folded(students: Sequence[str]) -> str:
+    """The names; of a large group only their number until it is opened."""
+    names = escape(", ".join(students))
+    if len(students) <= _LARGE:
+        return names
+    return f"<details><summary>{len(students)} students</summary>{names}</details>"
 
 
 def _problems(record: ClassRecord) -> str:

@@ -9,6 +9,7 @@ from html import escape
 from grader.records import Report
 from grader.reporters import terminal
 from grader.reporters.classroom import Grade, total_of
+from grader.reporters.grade_tables import absent
 from grader.reporters.html_page import page
 from grader.reporters.style import Style, number
 from grader.reporters.timing_text import timing_rows
@@ -22,7 +23,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
 
 def pages(title: str, grades: Sequence[Grade]) -> tuple[str, str]:
     """Give a student's feedback as Markdown and as HTML."""
-    texts = [_text(grade.view) if grade.handed_in else "" for grade in grades]
+    texts = [_text(grade.view) if grade.handed_in else _notes(grade.view) for grade in grades]
     return _markdown(title, grades, texts), _html(title, grades, texts)
 
 
@@ -69,7 +70,7 @@ def _total(grades: Sequence[Grade]) -> str:
 
 def _verdict(grade: Grade) -> str:
     if not grade.handed_in:
-        return "Nothing was handed in."
+        return absent(grade)
     if grade.final is None:
         return f"{grade.view.outcome.value}: no points yet; your instructor will look at it."
     points = f"{number(grade.final)} of {number(grade.view.possible)} points"
@@ -79,6 +80,11 @@ def _verdict(grade: Grade) -> str:
 
 def _text(view: Report) -> str:
     return terminal.render(view, colour=False, width=_WIDTH, unicode=True)
+
+
+def _notes(view: Report) -> str:
+    """What a person wrote beside the points of an exercise that was not graded."""
+    return "\n".join(line for note in view.notes for line in _PLAIN.wrap(note))
 
 
 def _quoted(text: str) -> str:

@@ -10,7 +10,7 @@ from grader.reporters.compiled_text import compiled_lines
 from grader.reporters.style import number
 from grader.reporters.tables import family_title
 
-__all__ = ["canvas", "grades", "moodle", "pending", "problems"]
+__all__ = ["absent", "canvas", "grades", "moodle", "pending", "problems"]
 
 
 def grades(record: ClassRecord) -> str:
@@ -114,7 +114,7 @@ def remark(grade: Grade) -> str:
     """Write a grade in a few lines of plain text, from the student's view alone."""
     view = grade.view
     if not grade.handed_in:
-        return "Nothing was handed in."
+        return "\n".join((absent(grade), *view.notes))
     lines = [f"{view.outcome.value}: {number(view.points)} of {number(view.possible)} points"]
     if view.pending:
         lines[0] += f", {number(view.pending)} pending"
@@ -127,6 +127,14 @@ def remark(grade: Grade) -> str:
         said = f": {question.message}" if question.message and question.status != "right" else ""
         lines.append(f"{question.id}: {number(question.points)} of {number(question.possible)}{said}")
     return "\n".join([*lines, *compiled_lines(view), *view.notes])
+
+
+def absent(grade: Grade) -> str:
+    """Say in a line why there is no grading, and which points a person gave all the same."""
+    why = f"{grade.view.reason[:1].upper()}{grade.view.reason[1:]}."
+    if grade.final is None:
+        return why
+    return f"{why} {number(grade.final)} of {number(grade.exercise.possible)} points."
 
 
 def pending(record: ClassRecord) -> str:

@@ -57,7 +57,9 @@ def cases_of(report: Report) -> list[Case]:
     for family in report.families:
         tally = f"{family.passed} of {family.total} shapes right"
         wrong = [
-            f"{dims(s)}: {s.wrong} of {s.elements} elements wrong" for s in family.shapes if not s.passed
+            f"{dims(s)}: {s.wrong} of {s.elements} elements wrong" if s.elements else f"{dims(s)}: not run"
+            for s in family.shapes
+            if not s.passed
         ]
         status = "passed" if family.passed == family.total else "failure"
         cases.append(Case(f"shapes {family_title(family.name)}", status, tally, "\n".join([tally, *wrong])))

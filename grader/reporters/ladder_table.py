@@ -13,7 +13,7 @@ from grader.reporters.ladder_words import (
     size_words,
 )
 from grader.reporters.model_words import limit_words, milliseconds, three
-from grader.reporters.style import display_width
+from grader.reporters.style import display_width, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,11 +36,15 @@ def render_measured(
 ) -> str:
     """Write a run: one table for each size where it fits the width, else two, and what they mean."""
     title = f"The ladder on {style.plain(climb.gpu)}, {style.plain(climb.date)}"
-    blocks = [[style.paint("strong", title)]]
+    blocks = [[style.paint("strong", line) for line in style.wrap(title)]]
     for sizes, rows in tables.items():
         whole = _table(rows, (*_MEASURED, *_MODEL))
-        parts = [whole] if _fits(whole, style) else [_table(rows, _MEASURED), _table(_kernels(rows), _MODEL)]
-        blocks.append([size_words(sizes), "", *_spaced(parts), *_problems(rows, style)])
+        parts = (
+            [whole]
+            if _fits(whole, style)
+            else [_part(rows, _MEASURED, style), _part(_kernels(rows), _MODEL, style)]
+        )
+        blocks.append([*style.wrap(size_words(sizes)), "", *_spaced(parts), *_problems(rows, style)])
     blocks.append(_wrapped(measured_notes(climb, device), style))
     return _joined(blocks)
 
@@ -53,11 +57,16 @@ def render_predicted(
     ``reason`` is why nothing was measured, ``missing`` why registers are estimated (empty: they are not).
     """
     title = f"The ladder on {style.plain(device.title)}, as the model predicts it"
-    blocks = [[style.paint("strong", title)], _wrapped([f"Nothing was measured: {reason}."], style)]
+    blocks = [
+        [style.paint("strong", line) for line in style.wrap(title)],
+        _wrapped([f"Nothing was measured: {reason}."], style),
+    ]
     for sizes, rows in tables.items():
         whole = _table(rows, (*_PREDICTED, *_BLOCK))
-        parts = [whole] if _fits(whole, style) else [_table(rows, _PREDICTED), _table(rows, _BLOCK)]
-        blocks.append([size_words(sizes), "", *_spaced(parts)])
+        parts = (
+            [whole] if _fits(whole, style) else [_part(rows, _PREDICTED, style), _part(rows, _BLOCK, style)]
+        )
+        blocks.append([*style.wrap(size_words(sizes)), "", *_spaced(parts)])
     blocks.append(_wrapped(predicted_notes("the same reason" if missing == reason else missing), style))
     return _joined(blocks)
 
@@ -94,6 +103,20 @@ def _problems(rows: Sequence[Row], style: Style) -> list[str]:
         if said:
             out += style.wrap(f"{row.rung.title}: {said}", first=_MARGIN, rest=_MARGIN * 2)
     return out if len(out) > 1 else []
+
+
+def _part(rows: Sequence[Row], columns: Sequence[Column], style: Style) -> list[str]:
+    """Some columns as a table; where even they are too wide, each figure on a line of its own."""
+    table = _table(rows, columns)
+    if _fits(table, style):
+        return table
+    heading = ["rung", *(_heading(above, below) for above, below, _ in columns)]
+    return stacked(heading, ([row.rung.title, *(cell(row) for _, _, cell in columns)] for row in rows), style)
+
+
+def _heading(above: str, below: str) -> str:
+    """The two lines of a heading as one: ``of cuBLAS``, ``FLOP/byte``, ``speed-up``."""
+    return f"{above}{below}" if below[:1] in "/-" else f"{above} {below}".strip()
 
 
 def _table(rows: Sequence[Row], columns: Sequence[Column]) -> list[str]:

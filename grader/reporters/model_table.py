@@ -14,7 +14,7 @@ from grader.reporters.model_words import (
     three,
     with_prefix,
 )
-from grader.reporters.style import counted, display_width, pad
+from grader.reporters.style import counted, display_width, pad, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _GAP = "  "
 _INTENSITY = "FLOP/byte"
+#: Columns of a table of one device; what is wider than the terminal with fewer cannot be split.
+_ONE_DEVICE = 4
 
 
 def render(
@@ -51,7 +53,7 @@ def render(
 def _title(first: Prediction, style: Style) -> str:
     sizes = f"M, N, K = {first.M}, {first.N}, {first.K}"
     title = f"Matrix product, {sizes}: {with_prefix(first.flops, 'FLOP')}"
-    return style.paint("strong", title)
+    return "\n".join(style.paint("strong", line) for line in style.wrap(title))
 
 
 def _table(predictions: Sequence[Prediction], style: Style) -> list[str]:
@@ -63,7 +65,7 @@ def _table(predictions: Sequence[Prediction], style: Style) -> list[str]:
     else:
         tables = [[*_table_of([name], predictions, style), ""] for name in devices]
         rows = [row for table in tables for row in table][:-1]
-    return [style.paint("strong", row) if _INTENSITY in row else row for row in rows]
+    return [style.paint("strong", row) if row.startswith(f"{_GAP}Kernel{_GAP}") else row for row in rows]
 
 
 def _table_of(devices: Sequence[str], predictions: Sequence[Prediction], style: Style) -> list[str]:
@@ -77,7 +79,7 @@ def _table_of(devices: Sequence[str], predictions: Sequence[Prediction], style: 
         for name in devices:
             row += _verdict(cells[kernel, name])
         rows.append(row)
-    return _aligned(rows, "<>" + "><" * len(devices))
+    return _laid_out(rows[0], rows, "<>" + "><" * len(devices), style)
 
 
 def _verdict(prediction: Prediction) -> list[str]:
@@ -99,6 +101,14 @@ def _refusals(predictions: Sequence[Prediction], style: Style) -> list[str]:
             rest=_GAP * 2,
         )
     ]
+
+
+def _laid_out(heading: Sequence[str], rows: Sequence[Sequence[str]], sides: str, style: Style) -> list[str]:
+    """Columns where they fit the width; a table of one device or kernel that does not is stacked."""
+    lines = _aligned(rows, sides)
+    if len(sides) > _ONE_DEVICE or max(map(display_width, lines)) <= style.width:
+        return lines
+    return stacked(heading, rows[1:] if rows[0] is heading else rows, style)
 
 
 def _aligned(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
@@ -143,7 +153,8 @@ def _workings(prediction: Prediction, style: Style) -> list[str]:
         rate = f"at {with_prefix(limit.rate, unit)}"
         rows.append([f"time, {words}", f"{milliseconds(limit.seconds)} ms", f"{rate}  {binds}".rstrip()])
     rows += _block_rows(prediction)
-    return [style.paint("strong", title), *_aligned(rows, "<><")]
+    painted = [style.paint("strong", line) for line in style.wrap(title)]
+    return [*painted, *_laid_out(("", "", ""), rows, "<><", style)]
 
 
 def _block_rows(prediction: Prediction) -> list[list[str]]:

@@ -28,7 +28,16 @@ RESOURCE: Final[dict[Resource, str]] = {
 
 _USUAL_DEPTH: Final[dict[Kind, int]] = {"naive": 1, "register-blocked": 8, "tensor-core": 64}
 
-_PREFIXES: Final = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
+_PREFIXES: Final = (
+    ("Y", 1e24),
+    ("Z", 1e21),
+    ("E", 1e18),
+    ("P", 1e15),
+    ("T", 1e12),
+    ("G", 1e9),
+    ("M", 1e6),
+    ("k", 1e3),
+)
 
 
 def limit_words(limit: LimitName, dtype: Dtype) -> str:

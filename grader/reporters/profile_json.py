@@ -36,6 +36,7 @@ def _kernel(one: KernelProfile) -> dict[str, Any]:
     return {
         "label": one.label,
         "right": one.right,
+        "faults": list(one.faults),
         "flops": one.flops,
         "bytes": {
             "global_loads": one.load_bytes,

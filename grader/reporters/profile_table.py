@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from grader.perf.kernel_profile import KernelProfile, Profile
 from grader.reporters.model_words import three, with_prefix
@@ -12,27 +13,83 @@ __all__ = ["render"]
 
 _BINDS = {"alu": "the ALUs", "tensor-core": "the tensor cores", "hbm": "HBM", "shared": "shared memory"}
 _NONE = "-"
+#: The tiles of the exercises have sides of 4, 8, 16 or 32.
+_WIDEST_TILE = 32
 Cell = Callable[[KernelProfile], str]
 
 
 def render(profile: Profile, style: Style) -> str:
     """Write a profile; it ends with a newline."""
-    blocks = [_title(profile, style), _table(profile), _notes(profile, style)]
+    blocks = [
+        _title(profile, style),
+        _faults(profile, style),
+        *_tables(profile, style),
+        _notes(profile, style),
+    ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
 def _title(profile: Profile, style: Style) -> list[str]:
     size, counted = (" x ".join(map(str, one)) for one in (profile.size, profile.counted))
     title = f"{profile.exercise} on {profile.device.title}, M x N x K = {size}"
-    out = [style.paint("strong", style.plain(title))]
+    out = [style.paint("strong", line) for line in style.wrap(title, rest="  ")]
     if profile.size != profile.counted:
         out += style.wrap(
             f"Counted by the machine at {counted} and scaled: loads, shared memory and arithmetic by M N K, "
-            "stores by M N. For whole tiles that is exact."
+            f"stores by M N. {_exactness(profile)}"
         )
     else:
         out += style.wrap("Counted by the machine at that size.")
     return out
+
+
+def _exactness(profile: Profile) -> str:
+    scaled = zip(profile.size, profile.counted, strict=True)
+    ragged = dict.fromkeys(str(side) for side, part in scaled if side != part and side % _WIDEST_TILE)
+    if not ragged:
+        return "For whole tiles that is exact."
+    return (
+        f"That is exact for whole tiles alone, and {', '.join(ragged)} is no multiple of {_WIDEST_TILE}: "
+        "where the last tiles are ragged the figures are near."
+    )
+
+
+def _faults(profile: Profile, style: Style) -> list[str]:
+    return [
+        line
+        for one in profile.kernels
+        if one.faults
+        for line in style.wrap(
+            f"FAULTY: `{one.label}` has {', '.join(one.faults)}; grader check {profile.exercise} --file "
+            f"{profile.path} says where. Its figures are those of a wrong kernel.",
+            rest="  ",
+        )
+    ]
+
+
+def _tables(profile: Profile, style: Style) -> list[list[str]]:
+    """One table of all kernels where it fits the width, else one for each, or each figure below its name."""
+    whole = _table(profile)
+    if _fits(whole, style):
+        return [whole]
+    alone = [_table(replace(profile, kernels=(one,))) for one in profile.kernels]
+    if all(_fits(table, style) for table in alone):
+        return alone
+    return [_stacked(replace(profile, kernels=(one,)), style) for one in profile.kernels]
+
+
+def _fits(table: list[str], style: Style) -> bool:
+    return max(map(display_width, table)) <= style.width
+
+
+def _stacked(profile: Profile, style: Style) -> list[str]:
+    [one] = profile.kernels
+    rows = [
+        line
+        for name, cell in _rows(profile)
+        for line in style.wrap(f"{name}: {cell(one)}", first="  ", rest="    ")
+    ]
+    return [one.label, *rows]
 
 
 def _table(profile: Profile) -> list[str]:
@@ -48,7 +105,7 @@ def _table(profile: Profile) -> list[str]:
 
 
 def _rows(profile: Profile) -> Iterator[tuple[str, Cell]]:
-    yield "result", lambda one: "right" if one.right else "WRONG"
+    yield "result of that launch", lambda one: "right" if one.right else "WRONG"
     yield "global loads asked for", lambda one: _bytes(one.load_bytes)
     yield "global stores asked for", lambda one: _bytes(one.store_bytes)
     yield "32-byte sectors moved", lambda one: _bytes(one.sector_bytes)

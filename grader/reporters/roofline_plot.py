@@ -48,7 +48,7 @@ def render(roofline: Roofline, image: Format, *, width: float = 8.0, height: flo
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise PlotError("drawing needs matplotlib: pip install 'tilegrade[plot]'") from error
+        raise PlotError("drawing needs matplotlib: pip install '.[plot]' in Tilegrade's checkout") from error
     style: Any = _STYLE
     with mpl.rc_context(style):
         figure = Figure(figsize=(width, height), layout="constrained")

@@ -15,17 +15,33 @@ if TYPE_CHECKING:
 def render(roofline: Roofline, style: Style) -> str:
     """Write roofs with their ridge points, then the kernels from the lowest intensity to the highest."""
     lines = [f"Roofline of {style.plain(roofline.device.title)}", ""]
-    lines += [f"  {roof_label(roof)}: ridge point {three(roof.ridge)} FLOP/byte" for roof in roofline.roofs]
+    for roof in roofline.roofs:
+        words = f"{roof_label(roof)}: ridge point {three(roof.ridge)} FLOP/byte"
+        lines += style.wrap(words, first="  ", rest="    ")
     lines += [f"  HBM: {roofline.device.hbm_bytes_per_second / 1e9:,.0f} GB/s", ""]
     M, N, K = roofline.size
-    lines.append(f"  FLOP/byte   TFLOP/s   kernel (model at M, N, K = {M}, {N}, {K})")
+    lines += style.wrap(f"kernel (model at M, N, K = {M}, {N}, {K})", first="  FLOP/byte   TFLOP/s   ")
     rows = sorted(roofline.points, key=lambda point: point.intensity)
     names = [style.plain(_name(point)) for point in rows]
     wide = max(map(display_width, names), default=0)
     for point, name in zip(rows, names):
         numbers = f"  {three(point.intensity):>9}   {three(point.flops_per_second / 1e12):>7}   "
-        lines.append(f"{numbers}{pad(name, wide)}   {_standing(point)}".rstrip())
+        row = f"{numbers}{pad(name, wide)}   {_standing(point)}".rstrip()
+        if display_width(row) <= style.width:
+            lines.append(row)
+            continue
+        lead = " " * (4 if style.narrow else len(numbers))
+        lines += style.wrap(name, first=numbers, rest=lead)
+        lines += style.wrap(_standing(point), first=lead)
+    for point in points_with_faults(roofline):
+        found = f"FAULTY: {point.label} has {', '.join(point.faults)}; grader check says where."
+        lines += ["", *style.wrap(f"{found} Its place is that of a wrong kernel.", first="  ")]
     return "\n".join(lines) + "\n"
+
+
+def points_with_faults(roofline: Roofline) -> list[Point]:
+    """The submissions that a grading finds faults in."""
+    return [point for point in roofline.points if point.faults]
 
 
 def _name(point: Point) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -98,6 +99,18 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def stacked(heading: Sequence[str], rows: Iterable[Sequence[str]], style: Style) -> list[str]:
+    """A table too wide for the terminal: each row's first cell, and below it the others by their headings."""
+    lines: list[str] = []
+    for first, *cells in rows:
+        lines += style.wrap(first, first="  ", rest="    ")
+        for name, cell in zip(heading[1:], cells, strict=True):
+            lines += (
+                style.wrap(f"{name}: {cell}" if name else cell, first="    ", rest="      ") if cell else []
+            )
+    return lines
 
 
 def pad(text: str, width: int) -> str:

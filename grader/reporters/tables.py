@@ -39,7 +39,7 @@ def _shown_shapes(shapes: Sequence[ShapeResult], style: Style) -> list[str]:
     for shape, text in zip(shapes, texts):
         wrong = f"   {shape.wrong:,} of {counted(shape.elements, 'element')} wrong" if shape.wrong else ""
         # A shape may fail with a right result: another order of the threads could have upset it.
-        fault = "WRONG" if shape.wrong or not shape.elements else "HAZARD"
+        fault = ("WRONG" if shape.wrong else "HAZARD") if shape.elements else "not run"
         verdict = style.paint("pass", "right") if shape.passed else style.paint("fail", fault)
         if style.narrow and wrong:
             rows += [f"{_MARGIN}{text}   {verdict}", *style.wrap(wrong.strip(), first="    ")]

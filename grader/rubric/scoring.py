@@ -29,7 +29,8 @@ __all__ = ["ShapeScore", "outcome_of", "score_checks", "total"]
 class ShapeScore:
     """What scoring needs to know of one launched shape.
 
-    ``flop_per_loaded_byte`` and ``sectors_per_request`` are None where nothing was loaded.
+    ``flop_per_loaded_byte`` and ``sectors_per_request`` are None where nothing was loaded. ``shown`` is
+    false for a shape that an instructor's key drew: no figure of its launch may stand in a detail.
     """
 
     family: str
@@ -38,6 +39,7 @@ class ShapeScore:
     out_of_bounds: bool
     flop_per_loaded_byte: float | None = None
     sectors_per_request: float | None = None
+    shown: bool = True
 
 
 def score_checks(
@@ -77,11 +79,11 @@ def _score(name: str, check: Check, shapes: Sequence[ShapeScore], settings: Mapp
             good = sum(shape.right and not shape.out_of_bounds for shape in shapes)
             detail = f"{good} of {len(shapes)} shapes right and within bounds"
         case _, TrafficCheck(flop_per_loaded_byte=bound):
-            measured = [shape.flop_per_loaded_byte for shape in _judged(shapes, bound)]
+            measured = [(shape.flop_per_loaded_byte, shape.shown) for shape in _judged(shapes, bound)]
             holds, detail = _compare(bound, measured, settings, "flop per loaded byte")
             good = right * holds
         case _, CoalescingCheck(sectors_per_request=bound):
-            measured = [shape.sectors_per_request for shape in _judged(shapes, bound)]
+            measured = [(shape.sectors_per_request, shape.shown) for shape in _judged(shapes, bound)]
             holds, detail = _compare(bound, measured, settings, "sectors per load request")
             good = right * holds
         case _:
@@ -95,20 +97,32 @@ def _judged(shapes: Sequence[ShapeScore], bound: Bound) -> list[ShapeScore]:
 
 
 def _compare(
-    bound: Bound, measured: Sequence[float | None], settings: Mapping[str, int], unit: str
+    bound: Bound, measured: Sequence[tuple[float | None, bool]], settings: Mapping[str, int], unit: str
 ) -> tuple[bool, str]:
-    """Whether the bound holds on every figure, and the worst figure beside the bound.
+    """Whether the bound holds on every figure, and the worst figure that may be told beside the bound.
 
-    Without a figure nothing was shown, and the bound does not hold.
+    ``measured`` has each shape's figure and whether the shape is shown: a kernel could write a size into
+    its traffic and read it off a hidden shape's figure. Without a figure nothing was shown, and the bound
+    does not hold.
     """
     least = bound.at_least is not None
     limit = evaluate(str(bound.at_least if least else bound.at_most), settings)
     wanted = f"on {bound.on} shapes; {'at least' if least else 'at most'} {limit:.4g} is wanted"
-    figures = [figure for figure in measured if figure is not None]
-    if not figures or len(figures) < len(measured):
+    if not measured or any(figure is None for figure, _ in measured):
         return False, f"no figure in {unit} {wanted}"
-    worst = min(figures) if least else max(figures)
-    return (worst >= limit if least else worst <= limit), f"{worst:.4g} {unit} {wanted}"
+
+    def worst(figures: Iterable[float]) -> float:
+        return min(figures) if least else max(figures)
+
+    def held(figure: float) -> bool:
+        return figure >= limit if least else figure <= limit
+
+    holds = held(worst(figure for figure, _ in measured if figure is not None))
+    open_ones = [figure for figure, shown in measured if figure is not None and shown]
+    if not open_ones:
+        return holds, f"{unit} {wanted}, and {'found' if holds else 'missed'} on a hidden one"
+    told = f"{worst(open_ones):.4g} {unit} {wanted}"
+    return holds, told if holds or not held(worst(open_ones)) else f"{told}, and missed on a hidden one"
 
 
 def _withheld(result: CheckResult, requires: str) -> CheckResult:

@@ -182,6 +182,13 @@ class TypedYaml:
                 # A date that needs no quotes: its reader makes a date of it, and has a better message.
                 return str(node.value)
             value = yaml.constructor.SafeConstructor().construct_document(node)
+            if kind is str and isinstance(value, int | float):
+                what = f"{self._name(path)}: text is expected; write '{node.value}' with its quotes"
+                raise RubricError(self.file, _line(node), what)
+            if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
+                what = f"{self._name(path)}: Invalid enum value {value!r}"
+                allowed = map(str, typing.get_args(kind))
+                raise refused(self.file, _line(node), what, str(value), allowed)
             return msgspec.convert(value, kind, strict=True)
         except msgspec.ValidationError as error:
             raise RubricError(self.file, _line(node), f"{self._name(path)}: {error}") from None

@@ -11,19 +11,21 @@ from grader.simt.context import Context, Frame, LoopExits, Run, Typed, join_kind
 from grader.simt.evidence import Site
 from grader.simt.joins import convert_kinds, leaves, with_moves
 from grader.simt.loop_runs import Loop, run_while
-from grader.simt.mask import Active, State
+from grader.simt.mask import Active, Dead, State
 from grader.simt.steps import Step
 from grader.simt.sweep_build import plan_of
 from grader.simt.types import INT32, INT64, Kind, Scalar, Tuple
 from grader.simt.uniform import is_uniform_everywhere
+from grader.simt.zero_steps import ending_zero_steps, may_step_by_zero
 
 MAX_PASSES = 6
 
 
-def _exits(nodes: list[ast.stmt]) -> bool:
-    """Whether some statement of a loop's body leaves it before its end."""
+def _exits(context: Context, nodes: list[ast.stmt]) -> bool:
+    """Whether some statement of a loop's body may leave it before its end."""
     return any(
         isinstance(part, ast.Break | ast.Continue | ast.Return | ast.Raise | ast.Assert)
+        or may_step_by_zero(context, part)
         for node in nodes
         for part in ast.walk(node)
     )
@@ -69,7 +71,9 @@ def _after(context: Context, head: dict[str, Kind], start: dict[str, Kind]) -> N
 def for_loop(context: Context, node: ast.For) -> list[Any]:
     """``for i in range(...)`` and ``for x in (1, 2, 4)``."""
     if node not in context.made:
-        context.made[node] = iteration.over_positions(context, node, _exits(node.body) or bool(node.orelse))
+        context.made[node] = iteration.over_positions(
+            context, node, _exits(context, node.body) or bool(node.orelse)
+        )
     walked = context.made[node]
     if walked is not None:
         return [step for part in walked for step in statements.statement(context, part)]
@@ -88,7 +92,7 @@ def for_loop(context: Context, node: ast.For) -> list[Any]:
         context.kinds[name] = context.earlier[name] = kind
         return context.slot(name, kind)
 
-    steady, exits = context.steady, _exits(node.body)
+    steady, exits = context.steady, _exits(context, node.body)
     context.steady = steady and not exits and is_uniform_everywhere(context, node.iter)
     slot, body, head = _settle(context, prepare, node.body)
     context.steady = steady
@@ -97,12 +101,17 @@ def for_loop(context: Context, node: ast.For) -> list[Any]:
     _after(context, head, start)
     orelse = statements.suite(context, node.orelse) if node.orelse else None
     loop = Loop(name, slot, site, body, exits, orelse, plan)
-    runs = tuple(bounds)
+    runs, is_device = tuple(bounds), context.is_device
 
     def execute(fr: Frame, m: Active) -> State:
         for move in moves_in:
             move(fr, m)
         low, high, step = (run(fr, m) for run in runs)
+        if type(step) is not int or step == 0:
+            stepping = ending_zero_steps(fr, m, step, site, is_device)
+            if isinstance(stepping, Dead):
+                return stepping
+            m = stepping
         if type(low) is int and type(high) is int and type(step) is int:
             return loop.uniform(fr, m, low, high, step)
         return loop.divergent(fr, m, low, high, step)

@@ -94,7 +94,7 @@ def test_each_worker_sees_its_own_device_and_can_give_its_children_what_they_nee
 
 
 def test_a_batch_on_gpus_is_graded_again_on_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "device_environments", lambda workers: ({},))
+    monkeypatch.setattr(gpu_workers, "device_environments", lambda workers: ({},))
     monkeypatch.setattr(prepare, "_check_sandbox", lambda settings: None)
     hand_in(tmp_path / "class", "ada", f"{NAME}.py", "x = 1\n")
     seen: list[Settings] = []

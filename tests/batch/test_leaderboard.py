@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import instant
 import msgspec
 import pytest
 from classes import KEY, answers, hand_in
@@ -273,8 +274,16 @@ def test_times_stay_out_of_the_files_that_are_compared(graded: Any) -> None:
 def test_one_exercise_can_be_asked_for(graded: Any) -> None:
     out = graded("out")
     assert "ben" in board(out, "--names", "--exercise", "01_tiled_matmul")
-    assert "no kernel of 02_ragged_dims" in board(out, "--exercise", "02_ragged_dims", code=2)
+    said = board(out, "--exercise", "02_ragged_dims", code=2)
+    assert "nobody handed in an exercise '02_ragged_dims'; there are 01_tiled_matmul" in said
 
 
 def test_a_folder_that_no_batch_wrote_is_refused(tmp_path: Path) -> None:
     assert "no batch wrote this folder" in board(tmp_path, code=2)
+
+
+def test_a_class_without_times_is_told_so_before_any_key_is_asked_for(tmp_path: Path) -> None:
+    hand_in(tmp_path / "in", "ada", "01_tiled_matmul.py", "TILE = 1\n")
+    instant.batch(tmp_path / "in", tmp_path / "out", private_key=KEY)
+    assert "was timed" in board(tmp_path / "out", code=2)
+    assert "nobody handed in" in board(tmp_path / "out", "--exercise", "nothing", code=2)

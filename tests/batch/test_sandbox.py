@@ -216,7 +216,7 @@ def test_less_memory_than_the_simulator_takes_is_refused_before_anything_is_grad
     hand_in(tmp_path / "in", "ada", FILES[1], HEAD + RIGHT)
     (tmp_path / "a.yaml").write_text("limits: {memory_mb: 2048}\n", encoding="utf-8")
     settings = Settings(tmp_path / "in", tmp_path / "out", run="sandbox", assignment=tmp_path / "a.yaml")
-    with pytest.raises(BatchError, match="--run-code: numba's simulator takes 4096 MB .* a grading 2048"):
+    with pytest.raises(BatchError, match=r"--run-code: numba's simulator takes 4096 MB .* a grading 2048"):
         run_module.run(settings)
     assert not (tmp_path / "out").exists()
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -11,6 +12,8 @@ from grader.gpu.options import Beside, GpuOptions
 from grader.records import Fault
 from tests.cli.conftest import Cli
 from tests.unit.reporters.samples import ALL, FAIL, HARNESS_FAULT, PASS
+
+KEY = b"1f3b5c7d9e0a2b4c6d8e0f1a2b3c4d5e"
 
 
 @pytest.mark.parametrize(
@@ -64,10 +67,11 @@ def test_the_exercises_file_can_be_named_as_a_path(cli: Cli, student: Path, word
 
 
 def test_hint_level_and_private_key_reach_the_grading(cli: Cli, student: Path) -> None:
-    (student / "key").write_bytes(b"secret\n")
+    (student / "key").write_bytes(b"%s\n" % KEY)
+    (student / "key").chmod(0o600)
     cli("check", "02", "--hint", "2", "--private-key-file", "key")
     assert cli.asked[0][2]["hint_level"] == 2
-    assert cli.asked[0][2]["private_key"] == b"secret"
+    assert cli.asked[0][2]["private_key"] == KEY
     assert cli.out.count("= try:") == 2
 
 
@@ -107,11 +111,20 @@ def test_a_folder_is_no_submission(cli: Cli, student: Path) -> None:
     assert usage(cli, "check", "02", "--file", "exercises").endswith("name the exercise's file in it")
 
 
-@pytest.mark.parametrize("content", [b"", b"\n"])
-def test_an_empty_or_missing_private_key_is_refused(cli: Cli, student: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"\n", b"short\n"])
+def test_a_short_or_missing_private_key_is_refused(cli: Cli, student: Path, content: bytes) -> None:
     (student / "key").write_bytes(content)
-    assert "the private key is empty" in usage(cli, "check", "02", "--private-key-file", "key")
+    (student / "key").chmod(0o600)
+    assert "fewer than 128 bits" in usage(cli, "check", "02", "--private-key-file", "key")
     assert "cannot be read" in usage(cli, "check", "02", "--private-key-file", "nokey")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+def test_a_private_key_that_others_can_read_is_refused(cli: Cli, student: Path) -> None:
+    (student / "key").write_bytes(KEY)
+    (student / "key").chmod(0o644)
+    assert "run chmod 600 on it" in usage(cli, "check", "02", "--private-key-file", "key")
+    assert cli.asked == []
 
 
 def test_a_wrong_rubrics_folder_is_refused(cli: Cli, student: Path) -> None:

@@ -44,6 +44,17 @@ def test_what_is_no_architecture_is_wrong_usage(capsys: pytest.CaptureFixture[st
     assert "--arch: 'sm90' is no architecture; write one as sm_90, or a device" in capsys.readouterr().err
 
 
+@needs_compiler
+@pytest.mark.parametrize("words", ["sm_999", "sm_90,sm_999"])
+def test_an_architecture_that_the_compiler_has_not_is_wrong_usage(
+    capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    assert main(["check", "02", "--file", SOLUTION, "--arch", words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("grader: --arch: this compiler has no sm_999; known here: sm_")
+
+
 def test_nothing_is_compiled_unasked(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "02", "--file", SOLUTION]) == 0
     assert "compiled" not in capsys.readouterr().out

@@ -143,6 +143,16 @@ def test_a_stale_environment_is_brought_up_to_date_once(
     assert re.findall(r"--requirement\]\[(.*?)\]", first.stdout) == locks
 
 
+@pytest.mark.parametrize(("driver", "locks"), [("", []), ("/dev/nvidiactl", ["requirements-gpu.lock"])])
+def test_the_ladder_installs_for_a_gpu_only_where_a_driver_is(
+    checkout: Path, driver: str, locks: list[str]
+) -> None:
+    (checkout / ".venv/.for-gpu").unlink()
+    result = make(checkout, "ladder", f"DRIVER={driver}")
+    assert re.findall(r"--requirement\]\[(.*?)\]", result.stdout) == locks
+    assert result.stdout.endswith("[-m][grader][ladder][--lab1]\n")
+
+
 def test_without_a_python_the_environment_is_made_whatever_the_stamps_say(checkout: Path) -> None:
     (checkout / ".venv/bin/python").unlink()
     (checkout / ".venv/bin/python").symlink_to("/no/such/python")

@@ -49,6 +49,7 @@ SHOWN = {
         "half_precision_tile",
         "shared_shape_with_arithmetic",
         "empty_kernel",
+        "one_thread_computes_all",
         "constant_from_a_file",
     ),
 }

@@ -110,6 +110,21 @@ def test_numba_accepts_what_the_machine_refuses(says: Any) -> None:
     assert "numba compiles the kernel for sm_90, the machine refuses it" in report.notes[-1]
 
 
+@pytest.mark.parametrize(("shared_bytes", "outcome"), [(2048, Outcome.CANNOT_JUDGE), (162_048, Outcome.FAIL)])
+def test_shared_arrays_that_fit_once_compiled_are_not_judged(
+    says: Any, shared_bytes: int, outcome: Outcome
+) -> None:
+    spare = "    spare = cuda.shared.array((200, 200), dtype=float32)\n    tx = "
+    text = SOLUTION.replace("    tx = ", spare, 1)
+    assert text != SOLUTION
+    says(replace(GOOD, shared_bytes=shared_bytes))
+    report = graded(text)
+    assert report.diagnostics[0].name == "shared-memory-too-large"
+    assert report.outcome is outcome
+    said = "need 162,048 bytes a block, as compiled for sm_90 at most 2,048: the compiler drops"
+    assert any(said in note for note in report.notes) is (outcome is Outcome.CANNOT_JUDGE)
+
+
 def test_without_the_compiler_the_report_says_so_and_stands(says: Any) -> None:
     says(reason="numba-cuda is not installed")
     report = graded(SOLUTION)
@@ -140,7 +155,7 @@ def test_what_is_never_launched_is_not_compiled() -> None:
         ("line 3: helper cannot be rebuilt for the compiler", False),
         ("the compiler's child failed: it did not finish in time", True),
         ("the compiler cannot be used: OSError: libnvvm", True),
-        ("numba is not installed: pip install 'tilegrade[compile]'", True),
+        ("numba is not installed: pip install '.[compile]' in Tilegrade's checkout", True),
     ],
 )
 def test_only_a_word_on_the_kernel_lasts(reason: str, lost: bool) -> None:

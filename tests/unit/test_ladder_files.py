@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader import ladder_files
+from grader.gpu.compile import Compiled
 from grader.ladder_files import RungFileError
 from grader.perf.devices import device
 from grader.perf.rungs import RUNGS
@@ -80,3 +81,9 @@ def test_a_kernel_that_is_refused_leaves_the_rest_to_be_estimated(
     monkeypatch.setattr(ladder_files, "missing_files", lambda: "")
     written.write_text(GOOD.replace("KERNEL = naive", "OTHER = 1"), encoding="utf-8")
     assert ladder_files.compiled_resources(device("h200")) == ({}, "naive: naive.py holds no KERNEL")
+
+
+def test_a_missing_compiler_is_no_matter_of_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = "numba is not installed: pip install '.[compile]' in Tilegrade's checkout"
+    monkeypatch.setattr(ladder_files, "compile_check", lambda *_, **__: Compiled(reason=reason))
+    assert ladder_files.compiled_resources(device("h200")) == ({}, reason)

@@ -24,6 +24,7 @@ LAYERS = (
         "device_messages",
         "grade_gpu",
         "compilation",
+        "counted_launch",
         "beside",
         "profile",
         "grade_kernel",

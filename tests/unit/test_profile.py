@@ -11,6 +11,7 @@ import pytest
 
 import grader.profile as profiling
 from grader.cli import main
+from grader.counted_launch import LaunchError
 from grader.exercises import Exercise, find
 from grader.gpu.compile import Compiled
 from grader.gpu.counters import Measured
@@ -142,17 +143,81 @@ def test_json_holds_the_same() -> None:
     assert tiled["compiled"] is None
 
 
-def test_what_cannot_be_profiled_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_profiled_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ProfileError, match="03_intensity_math has no matrix product to profile"):
         profile(find("03_intensity_math"), SOLUTION, device("h200"), (64, 64, 64))
-    broken = tmp_path / "broken.py"
-    text = SOLUTION.read_text(encoding="utf-8")
-    broken.write_text(text.replace("(TILE, TILE), dtype", "(TILE + 1, TILE), dtype"), encoding="utf-8")
-    with pytest.raises(ProfileError, match="tiled_matmul cannot be launched: non-constant-shared-shape"):
+    with pytest.raises(ProfileError, match="no size is below 1: 4x0x4"):
+        of((4, 0, 4))
+    for size in ("0", "0x4x4", "4x0x4", "4x4x0", "big"):
+        assert main(["profile", "02", "--size", size, "--file", str(SOLUTION)]) == 2
+        assert f"--size {size}: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "(TILE, TILE), dtype",
+            "(M, TILE), dtype",
+            "does not run to its end: non-constant-shared-shape, line ",
+        ),
+        ("M, N, K):", "M, N):", "cannot be launched: changed-signature, line "),
+        ("import", "import (", "cannot be launched: syntax-error, line "),
+        ("acc += As[ty, k]", "acc += As[ty, k] + 1", "gives a wrong result, so its traffic says nothing"),
+    ],
+)
+def test_a_kernel_without_figures_ends_in_1_by_the_name_that_check_gives(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, said: str
+) -> None:
+    broken, text = tmp_path / "broken.py", SOLUTION.read_text(encoding="utf-8")
+    assert old in text
+    broken.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(LaunchError, match=said):
         of((64, 64, 64), broken)
-    assert main(["profile", "02", "--file", str(broken)]) == 2
-    assert "grader check 02_ragged_dims says why" in capsys.readouterr().err
-    assert main(["profile", "02", "--size", "big", "--file", str(SOLUTION)]) == 2
+    assert main(["profile", "02", "--file", str(broken), "--size", "64"]) == 1
+    assert f"grader check 02_ragged_dims --file {broken} says why" in capsys.readouterr().err
+
+
+def test_faults_are_named_and_end_in_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    skeleton = ROOT / "exercises" / "02_ragged_dims.py"
+    found = of((64, 64, 64), skeleton)
+    assert found.kernels[1].right
+    assert found.faults[0] == "stale-shared-read"
+    assert main(["profile", "02", "--file", str(skeleton), "--size", "64"]) == 1
+    out = capsys.readouterr().out
+    assert out.index("FAULTY: `yours` has stale-shared-read") < out.index("global loads asked for")
+    assert main(["profile", "02", "--file", str(skeleton), "--size", "64", "--json"]) == 1
+    kernels = json.loads(capsys.readouterr().out)["kernels"]
+    assert [one["faults"][:1] for one in kernels] == [[], ["stale-shared-read"], []]
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        ((1024, 512, 320), "For whole tiles that is exact."),
+        ((1000, 1024, 1000), "1000 is no multiple of 32"),
+        ((100, 1024, 1024), "For whole tiles that is exact."),
+    ],
+)
+def test_the_scaled_figures_say_whether_they_are_exact(size: tuple[int, int, int], said: str) -> None:
+    found = replace(of((64, 64, 64)), size=size, counted=tuple(min(256, side) for side in size))  # type: ignore[arg-type]
+    assert said in profile_table.render(found, replace(STYLE, width=200))
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_no_line_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setattr(profiling, "compile_kernel", lambda *_: Compiled((COMPILED,)))
+    found = profile(
+        find("02_ragged_dims"), ROOT / "solutions" / "01_tiled_matmul.py", device("h200"), (64, 64, 64)
+    )
+    lines = profile_table.render(found, Style(colour=False, width=width, unicode=True)).splitlines()
+    assert max(map(len, lines)) <= width
+
+
+def test_a_device_without_a_compiler_says_so() -> None:
+    assert profile(without_solution(), SOLUTION, device("mi300x"), (64, 64, 64)).not_compiled == (
+        f"NVIDIA's compiler does not know {device('mi300x').title}"
+    )
 
 
 def test_the_command_writes_both_forms(capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,7 +46,8 @@ limits: {seconds: 30}
     ("text", "said"),
     [
         ("attempt: best", r":1: unknown key 'attempt' in the assignment file; .*did you mean 'attempts'"),
-        ("attempts: first", r":1: "),
+        ("attempts: first", r":1: attempts: Invalid enum value 'first'; allowed: last, best"),
+        ("exercises: [99]", r":1: exercises.0: text is expected; write '99' with its quotes"),
         ("exercises: [03_nothing]", r":1: no rubric is named '03_nothing'"),
         ("title: x\ndeadline: tomorrow", r":2: 'tomorrow' is no date"),
         ("timezone: Mars/North", r":1: 'Mars/North' is no time zone"),

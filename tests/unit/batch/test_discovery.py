@@ -163,3 +163,25 @@ def test_nothing_there(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(BatchError, match="zip or tar"):
         discover(tmp_path / "a.txt", CATALOGUE, None)
+
+
+def test_a_flat_file_without_a_students_name_is_told_so(tmp_path: Path) -> None:
+    (one,) = discover(put(tmp_path, NAME), CATALOGUE, None).problems
+    assert (one.kind, one.where) == ("nameless-file", NAME)
+    assert one.what == f"names no student; call it STUDENT_{NAME}, or put it into a folder of that name"
+
+
+def test_a_timestamp_that_holds_none_is_a_problem(tmp_path: Path) -> None:
+    put(tmp_path, f"submitted/ada/ps1/{NAME}", "submitted/ada/ps1/timestamp.txt")
+    found = discover(tmp_path, CATALOGUE, None)
+    assert kinds(found) == {("timestamp", "ada/ps1/timestamp.txt")}
+    assert found.submissions[0].modified == (tmp_path / f"submitted/ada/ps1/{NAME}").stat().st_mtime
+
+
+def test_whose_hand_in_could_not_be_opened_is_known(tmp_path: Path) -> None:
+    put(tmp_path, "ada/work.zip", "bob.zip", f"cleo/{NAME}", f"Dora Day_77_assignsubmission_file_/{NAME}.zip")
+    (tmp_path / "cleo/02_ragged_dims.py").symlink_to(tmp_path / "cleo" / NAME)
+    roster = tmp_path / "../roster.csv"
+    roster.write_text("id,name\nbob1,bob\ndora,Dora Day\n", encoding="utf-8")
+    found = discover(tmp_path, CATALOGUE, read_roster(roster))
+    assert found.unopened == {("ada", ""), ("bob1", ""), ("cleo", "02_ragged_dims"), ("dora", "")}

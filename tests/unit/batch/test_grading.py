@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,7 +9,10 @@ from grader.batch.assignment import Assignment, Late
 from grader.batch.discovery import Submission
 from grader.batch.grading import Grading, pseudonyms
 from grader.records import Outcome, Report
+from grader.reporters import feedback
+from grader.reporters.autograder_json import prairielearn
 from grader.reporters.classroom import ExerciseInfo, Grade, Override, Student
+from grader.reporters.grade_tables import remark
 
 DEADLINE = datetime(2026, 11, 30, tzinfo=UTC)
 INFO = ExerciseInfo("02", "Two", "02.py", 100)
@@ -79,3 +83,50 @@ def test_pseudonyms_hang_on_the_secret() -> None:
     one, other = (pseudonyms(["ada", "bob"], secret) for secret in (b"1", b"2"))
     assert len({*one.values(), *other.values()}) == 4
     assert all(name.startswith("student-") for name in one.values())
+
+
+def test_a_person_may_give_points_for_what_was_not_handed_in() -> None:
+    given = (Override("ada", "02", "", 12, "on paper", "kim"),)
+    one = grade(overrides=given)
+    assert (one.final, one.outcome) == (12, "MISSING")
+    assert remark(one) == (
+        "Nothing was handed in. 12 of 100 points.\nthe whole exercise: points given by a person: on paper"
+    )
+    for page in feedback.pages("A class", [one]):
+        assert "12 of 100 points" in page.replace("\\", "")
+        assert "points given by a person: on paper" in page
+    assert json.loads(prairielearn(one)) | {"output": "", "tests": []} == {
+        "gradable": True,
+        "score": 0.12,
+        "output": "",
+        "tests": [],
+    }
+
+
+def test_points_for_a_part_of_what_was_not_handed_in_are_a_problem_and_not_promised() -> None:
+    grading = Grading(Assignment(), {"02": INFO}, "full", (Override("ada", "02", "why", 5, "r", "kim"),))
+    (one,) = grading.grades([], [ADA])
+    assert (one.final, one.view.notes) == (None, ())
+    assert [(problem.where, problem.what) for problem in grading.problems] == [
+        ("ada", "02/why: not handed in, so give points for the whole exercise")
+    ]
+
+
+@pytest.mark.parametrize("exercise", ["", "02"])
+def test_what_could_not_be_opened_is_not_called_missing(exercise: str) -> None:
+    grading = Grading(Assignment(), {"02": INFO}, "full", unopened=frozenset({("ada", exercise)}))
+    (one,) = grading.grades([], [ADA])
+    assert remark(one) == "What was handed in could not be opened; ask your instructor."
+    assert json.loads(prairielearn(one))["format_errors"] == [
+        "what was handed in could not be opened; ask your instructor"
+    ]
+
+
+def test_an_extension_that_cannot_be_read_is_listed_though_nothing_was_handed_in() -> None:
+    assignment = Assignment(exercises=("02",), deadline=DEADLINE)
+    grading = Grading(assignment, {"02": INFO}, "full")
+    grading.grades([], [Student("ada", extension="soon"), Student("bob", extension="2=+2d")])
+    assert [(one.kind, one.where, one.what) for one in grading.problems] == [
+        ("extension", "ada", "the extension 'soon' cannot be read; write a date, +2d or +36h"),
+        ("extension", "bob", "the extension names '2', which is no exercise; there are 02"),
+    ]

@@ -49,7 +49,7 @@ def test_hand_ins_of_a_new_run_replace_the_old(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_journal_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "j").write_bytes(b"not a database, but long enough to be read as one" * 40)
-    with pytest.raises(BatchError, match="the journal cannot be opened"):
+    with pytest.raises(BatchError, match=r"the journal is damaged: file is not a database\. Move this"):
         Journal(tmp_path / "j")
 
 

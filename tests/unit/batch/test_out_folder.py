@@ -89,3 +89,15 @@ def test_file_labels_are_distinct_and_plain() -> None:
         assert len(label) < 64
         assert not set(label) & set("/\\:*?<>|\n ")
         assert label[0] not in ".-"
+
+
+def test_what_a_killed_grading_left_is_cleared(tmp_path: Path) -> None:
+    folder = OutFolder(tmp_path / "out")
+    left = folder.path / ".grading/tilegrade-x/02.py"
+    left.parent.mkdir(parents=True)
+    left.write_text("somebody's hand-in")
+    with folder.scratch() as scratch:
+        assert not left.exists()
+        assert stat.S_IMODE(scratch.stat().st_mode) & 0o077 == 0
+        (scratch / "half").write_text("done")
+    assert not (folder.path / ".grading").exists()

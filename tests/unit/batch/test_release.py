@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,17 @@ def test_a_hidden_shape_that_reads_as_the_allowed_tiles_is_told_by_nobody() -> N
     assert _is_listed((8, 16, 32), [(4, 8, 16, 32)])
     assert not _is_listed((4, 16, 32), [(4, 8, 16, 32)])
     assert not _is_listed((50, 37, 40), [(4, 8, 16, 32)])
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize("typed", ["03", "03_intensity_math"])
+def test_make_check_of_a_worksheet_says_that_it_is_graded_later(tmp_path: Path, typed: str) -> None:
+    sheet = exercises.find("03_intensity_math")
+    (tmp_path / "Makefile").write_text(bundle_files([EXERCISE, sheet])["Makefile"], encoding="utf-8")
+
+    def make(*words: str) -> str:
+        done = subprocess.run(["make", *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    assert make("check", typed) == "03_intensity_math is a worksheet: it is graded after you hand it in\n"
+    assert "grader check 02 --rubrics rubrics" in make("-n", "check", "02")

@@ -34,10 +34,17 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_gpu_the_model_predicts_and_says_so(no_gpu: None) -> None:
     done = run("--size", "1000,1000x700x1000")
     assert done.return_value == 0
-    assert "The ladder on NVIDIA H100 SXM5 80 GB, as the model predicts it" in done.output
+    assert "The ladder on NVIDIA H200 SXM 141 GB, as the model predicts it" in done.output
     assert "Nothing was measured: no NVIDIA driver was found." in done.output
     assert "M, N, K = 1000, 700, 1000" in done.output
     assert "no compiler was asked: no compiler." in done.output
+
+
+def test_sizes_given_twice_all_count(no_gpu: None) -> None:
+    output = run("--size", "5", "--sizes", "6,5").output
+    assert output.count("M, N, K = ") == 2
+    assert "M, N, K = 5, 5, 5" in output
+    assert "M, N, K = 6, 6, 6" in output
 
 
 def test_a_named_device_is_predicted(no_gpu: None) -> None:
@@ -106,7 +113,7 @@ def test_a_record_written_again_is_the_same(record: Path) -> None:
         (["--size", "0"], "each size is at least 1"),
         (["--size", "4096x"], "--size 4096x: write N, or MxNxK"),
         (["--size", ","], "--size: write N or MxNxK"),
-        (["--size", "9999999"], "each matrix at most 2^32"),
+        (["--size", "9999999"], "each matrix has at most 2^32 elements"),
         (["--sizes", ",".join(map(str, range(1, 20)))], "at most 16 at once"),
         (["--device", "v100"], "no device named 'v100'"),
         (["--device", "h100,h200"], "--device names one device"),

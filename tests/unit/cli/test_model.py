@@ -60,7 +60,7 @@ def test_a_device_of_the_courses_own(tmp_path: Path) -> None:
         (["--device", ","], "name a device"),
         (["--device", "none.toml"], "none.toml: cannot read this device file"),
         (["--kernel", "fast"], "no kernel 'fast'"),
-        (["--kernel", "tiled", "--dtype", "bfloat16", "--size", "0"], "M is 0"),
+        (["--kernel", "tiled", "--dtype", "bfloat16", "--size", "0"], "--size 0: each size is at least 1"),
         (["--kernel", "tensor", "--dtype", "float32"], "takes float16 or bfloat16"),
         (["--size", "big"], "--size big: write N, or MxNxK"),
         (["--size", "10x10"], "--size 10x10"),

@@ -276,6 +276,19 @@ def did_not_finish() -> Example:
     return _example(source, finding, failing=(shape("aligned", (64, 32, 48)),), passing=())
 
 
+def zero_step() -> Example:
+    source = edited("        for k in range(TILE):\n", "        for k in range(0, TILE, t):\n")
+    finding = Finding(
+        "zero-step",
+        "error",
+        place(source, "range(0, TILE, t)"),
+        threads=(thread(0, 0, 0, 0),),
+        loops=(("t", 0),),
+        counts={"threads": 2048},
+    )
+    return _example(source, finding, failing=(shape("aligned", (64, 32, 48)),), passing=())
+
+
 def divergent_barrier() -> Example:
     source = edited(
         "            Bs[ty, tx] = B[b_row, col]\n        else:\n"
@@ -854,7 +867,8 @@ _MAKERS: tuple[Callable[[], Example], ...] = (
     syntax_error, missing_kernel, changed_signature, not_started, forbidden_call, unsupported_construct,
     type_error, non_constant_shared_shape, bad_launch_config, block_too_large, shared_memory_too_large,
     grid_too_large, shuffle_from_inactive_lane, lane_not_in_mask, inactive_lane_in_mask,
-    grid_too_small, did_not_finish, divergent_barrier, exit_before_barrier, shared_read_before_barrier,
+    grid_too_small, did_not_finish, zero_step,
+    divergent_barrier, exit_before_barrier, shared_read_before_barrier,
     shared_overwrite_before_barrier, shared_write_conflict, global_write_conflict, global_read_write_race,
     undefined_variable, uninitialised_shared_read, uninitialised_local_read, stale_shared_read,
     unwritten_output, out_of_bounds_read, out_of_bounds_write, misaligned_access, negative_index,

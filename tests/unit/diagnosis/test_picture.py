@@ -52,14 +52,18 @@ def test_tile_with_stale_rows() -> None:
 
 
 def test_k_range_marks_the_missing_products() -> None:
-    assert picture.k_range(10, 8, 9, 4, "missing") == (
+    assert picture.k_range(10, ((8, 9),), 4, "missing") == (
         "k  0 |----|----|xx| 9",
         "-  added once   x  missing: k = 8..9",
     )
 
 
 def test_k_range_may_lie_in_the_middle() -> None:
-    assert picture.k_range(12, 4, 7, 4, "added twice")[0] == "k  0 |----|xxxx|----| 11"
+    assert picture.k_range(12, ((4, 7),), 4, "added twice")[0] == "k  0 |----|xxxx|----| 11"
+    assert picture.k_range(10, ((3, 3), (7, 7)), 4, "added twice") == (
+        "k  0 |---x|---x|--| 9",
+        "-  added once   x  added twice: k = 3, 7",
+    )
 
 
 def test_row_end_points_at_the_element_that_is_hit() -> None:

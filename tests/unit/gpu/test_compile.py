@@ -186,7 +186,7 @@ def test_without_the_extra_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) ->
     )
     answer = compile_check({}, [], ["sm_90"], 32)
     assert answer.results == ()
-    assert answer.reason == "cuda-bindings is not installed: pip install 'tilegrade[compile]'"
+    assert answer.reason == "cuda-bindings is not installed: pip install '.[compile]' in Tilegrade's checkout"
 
 
 @pytest.mark.parametrize("output", [b"", b"{", b"[]", b'{"results": []}', b'{"results": 3}'])

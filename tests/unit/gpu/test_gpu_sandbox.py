@@ -124,3 +124,13 @@ def test_why_there_is_no_gpu(
     assert available.gpu_reason.__wrapped__() == reason
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert available.gpu_reason.__wrapped__() == "CUDA_VISIBLE_DEVICES hides every GPU"
+
+
+def test_without_a_driver_no_package_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(available.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(available, "_driver", lambda: (None, 0, ""))
+    assert available.gpu_reason.__wrapped__() == "no NVIDIA driver was found (libcuda.so.1)"
+    monkeypatch.setattr(available, "_driver", lambda: (0, 1, "libcuda.so.1"))
+    reason = "numba is not installed: pip install '.[gpu]' in Tilegrade's checkout"
+    assert available.gpu_reason.__wrapped__() == reason

@@ -104,3 +104,12 @@ def test_the_worksheet_of_pending_answers_is_a_list_of_overrides() -> None:
     table = grade_tables.pending(record(grade(report=open_))).splitlines()
     assert table[0].startswith("student,question,points,reason,grader")
     assert table[1] == "eve,02_ragged_dims/why,,,,20,Why,eve/02.py:7"
+
+
+def test_a_large_group_is_folded_and_a_cause_without_a_name_says_its_reason() -> None:
+    unread = replace(grade().report, outcome=Outcome.CANNOT_JUDGE, diagnostics=(), reason="not UTF-8")
+    similar = (SimilarGroup("02_ragged_dims", tuple(f"s{i}" for i in range(9)), 0.95, False),)
+    page = class_page.render(record(grade(report=unread), similar=similar))
+    assert "<summary>9 students</summary>s0, s1" in page
+    assert "<strong>cannot judge: not UTF-8</strong>" in page
+    tags(page)

@@ -14,7 +14,7 @@ from grader.reporters import roofline_plot, roofline_text
 from grader.reporters.style import Style
 
 H200 = device("h200")
-PLAIN = Style(colour=False, width=100, unicode=True)
+PLAIN = Style(colour=False, width=140, unicode=True)
 
 
 def drawn(speed: float | None = None) -> Roofline:
@@ -97,5 +97,5 @@ def test_without_matplotlib_one_line_says_what_to_install(monkeypatch: pytest.Mo
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(roofline_plot.PlotError, match=r"pip install 'tilegrade\[plot\]'"):
+    with pytest.raises(roofline_plot.PlotError, match=r"pip install '\.\[plot\]' in Tilegrade's checkout"):
         roofline_plot.render(drawn(), "svg")

@@ -147,3 +147,10 @@ def test_every_message_fits_a_narrow_terminal(name: str) -> None:
         for verbose in (False, True):
             for line in plain(report, width, verbose=verbose).splitlines():
                 assert display_width(line) <= width, line
+
+
+def test_a_shape_that_was_not_launched_is_not_called_wrong() -> None:
+    not_run = replace(FAIL.families[0].shapes[0], passed=False, wrong=0, elements=0)
+    families = (replace(FAIL.families[0], passed=0, shapes=(not_run,)), *FAIL.families[1:])
+    row = next(line for line in plain(replace(FAIL, families=families)).splitlines() if "M, N, K" in line)
+    assert row == "  M, N, K = 64, 64, 64   not run"

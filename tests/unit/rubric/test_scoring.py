@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.records import CheckResult, Outcome, QuestionResult
 from grader.rubric.model import Bound, Checks, CoalescingCheck, SimpleCheck, TrafficCheck
 from grader.rubric.scoring import ShapeScore, outcome_of, score_checks, total
@@ -102,3 +104,19 @@ def test_an_answer_that_waits_for_a_person_does_not_fail() -> None:
     assert outcome_of([good], [question("wrong", 0)]) is Outcome.FAIL
     assert outcome_of([good], [question("partly right", 2)]) is Outcome.FAIL
     assert outcome_of([CheckResult("result", 39, 40, passed=False)], []) is Outcome.FAIL
+
+
+def traffic(*figures: tuple[float, bool]) -> tuple[bool, str]:
+    """Whether the bound on traffic holds for shapes with a figure each, shown or not; and what is told."""
+    shapes = [replace(shape(intensity=figure), shown=shown) for figure, shown in figures]
+    result = next(one for one in score_checks(CHECKS, shapes, SETTINGS) if one.name == "traffic")
+    return result.passed, result.detail
+
+
+def test_a_detail_gives_no_figure_of_a_hidden_shape() -> None:
+    wanted = "flop per loaded byte on aligned shapes; at least 3.8 is wanted"
+    assert traffic((4.0, True), (3.9, True)) == (True, f"3.9 {wanted}")
+    assert traffic((4.0, True), (3.87, False)) == (True, f"4 {wanted}")
+    assert traffic((4.0, True), (1.23, False)) == (False, f"4 {wanted}, and missed on a hidden one")
+    assert traffic((3.5, True), (1.23, False)) == (False, f"3.5 {wanted}")
+    assert traffic((1.23, False)) == (False, f"{wanted}, and missed on a hidden one")

@@ -86,3 +86,39 @@ def test_a_loop_variable_that_the_body_reuses_for_an_array(run: Any) -> None:
 def test_a_number_cannot_be_walked_over(run: Any) -> None:
     (finding,) = run("for x in 3.5:\n    a[0] = x", np.zeros(1)).errors
     assert finding.facts["rule"] == "not-iterable"
+
+
+def test_threads_with_a_step_of_zero_end_at_the_range(run: Any) -> None:
+    out = np.zeros(4, np.int64)
+    body = """
+    t = cuda.threadIdx.x
+    a[t] = 1
+    for r in range(2):
+        for k in range(0, 4, t):
+            a[t] += 10
+        a[t] += 100
+    """
+    (finding,) = run(body, out, block=4).errors
+    assert (finding.name, finding.counts, finding.loops) == ("zero-step", {"threads": 1}, (("r", 0),))
+    assert finding.threads[0].thread == (0, 0, 0)
+    assert out.tolist() == [1, 281, 241, 241]
+
+
+def test_a_step_of_zero_ends_every_thread(run: Any) -> None:
+    out = np.zeros(4, np.int64)
+    body = "t = cuda.threadIdx.x\nfor k in range(0, 4, a[t]):\n    a[t] += 1\na[t] = 7"
+    assert [one.name for one in run(body, out, block=4).errors] == ["zero-step"]
+    assert out.tolist() == [0, 0, 0, 0]
+
+
+def test_steps_that_differ_and_are_not_zero(run: Any) -> None:
+    out = np.zeros(4, np.int64)
+    body = """
+    t = cuda.threadIdx.x
+    for k in range(0, 4, t + 1):
+        a[t] += 1
+    for k in range(4, 0, -1 - t):
+        a[t] += 10
+    """
+    assert run(body, out, block=4).errors == ()
+    assert out.tolist() == [44, 22, 22, 11]
