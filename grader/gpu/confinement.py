@@ -7,6 +7,7 @@ root, bubblewrap keeps root's capabilities inside, with which a child remounts w
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ __all__ = ["ENVIRONMENT", "Device", "Limits", "Sandbox"]
 _NOBODY = "65534"
 #: Users up to 61183 from here on are given to nobody (systemd's table of users and groups).
 _FIRST_USER = 60578
+_USERS_EACH = 8
+_children = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +139,12 @@ def _allowed(limits: Limits) -> int:
 
 
 def _user() -> int:
-    """A user whom nobody is, and who differs from worker to worker: threads are counted for each user.
+    """A user whom nobody is, and who differs from worker to worker and child to child.
 
-    With one for all, a child that starts as many as it may takes them from the children beside it.
+    Processes are counted for each user. With one for all, a child that starts as many as it may takes
+    them from the children beside it, and, as long as the kernel is busy ending them, from the next one.
     """
-    return _FIRST_USER + os.getpid() % 600
+    return _FIRST_USER + os.getpid() % 75 * _USERS_EACH + next(_children) % _USERS_EACH
 
 
 def _confinement(device: Device) -> list[str]:
