@@ -72,11 +72,8 @@ class DeviceTrial:
 def requests(launcher: Launcher, shapes: Sequence[Shape]) -> list[Request]:
     """Every launch of a suite, as :meth:`Launcher.suite` makes them, whatever came of them there."""
     found: list[Request] = []
-    families: set[str] = set()
-    for index, shape in enumerate(shapes):
+    for index, (shape, floats) in enumerate(zip(shapes, launcher.take_floats(shapes))):
         config, _ = launcher.config(shape)
-        floats = shape.shown or shape.family not in families
-        families.add(shape.family)
         if config is None:
             continue
         exact = launcher.arguments(shape, True)

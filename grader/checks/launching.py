@@ -24,8 +24,8 @@ __all__ = ["STOPPING", "Effort", "Launcher", "Pass", "Trial"]
 #: What a launch gathers: values alone, hazards and bounds as well ("watch"), or traffic counters too.
 Effort = Literal["values", "watch", "all"]
 
-#: Operations that one launch may take. The largest of a correct solution takes some 6,000.
 #: Loop iterations that a launch may take: a start, so many for each element of its arrays, and a cap.
+#: The largest of a correct solution takes some 6,000.
 FUEL_START, FUEL_PER_ELEMENT, FUEL_CAP = 20_000, 1, 60_000
 
 
@@ -48,25 +48,31 @@ class Launcher:
         return replace(self, program=program)
 
     def suite(self, shapes: Iterable[Shape]) -> tuple[Trial, ...]:
-        """Try the shapes in order; a finding that every shape would repeat ends the suite.
+        """Try the shapes in order; a finding that every shape would repeat ends the suite."""
+        shapes = tuple(shapes)
+        trials: list[Trial] = []
+        for shape, floats in zip(shapes, self.take_floats(shapes)):
+            trials.append(self.trial(shape, floats=floats))
+            if trials[-1].stopped:
+                break
+        return tuple(trials)
+
+    def take_floats(self, shapes: Sequence[Shape]) -> tuple[bool, ...]:
+        """For each shape, whether it is launched on floats as well as on whole numbers.
 
         Whole numbers go to every shape. What a kernel does with fractions does not hang on the
         shape, so floats go to the shown shapes and, unless the text shows that fractions make no
         difference, to the first of each family; then to two families that the text itself picks,
         so that nobody knows a hidden shape that sees whole numbers alone.
         """
-        trials: list[Trial] = []
-        families: set[str] = set()
-        shapes = tuple(shapes)
         watched = hangs_on_fractions(self.program, self.kernel)
         picked = _picked([shape.family for shape in shapes if not shape.shown], self.program.text)
+        taken, families = [], set[str]()
         for shape in shapes:
             first = shape.family not in families and (watched or shape.family in picked)
-            trials.append(self.trial(shape, floats=shape.shown or first))
+            taken.append(shape.shown or first)
             families.add(shape.family)
-            if trials[-1].stopped:
-                break
-        return tuple(trials)
+        return tuple(taken)
 
     def trial(self, shape: Shape, *, floats: bool = True) -> Trial:
         """Launch a shape on whole numbers, then, where asked for and those came out right, on floats."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
+from grader.gpu.devices import said_by_driver
 from grader.gpu.sandbox import Device
 
 __all__ = ["gpu_packages", "gpu_reason", "nvidia_device", "toolkit_device"]
@@ -106,21 +105,8 @@ def gpu_packages() -> dict[str, Path]:
 
 @cache
 def _driver() -> tuple[int | None, int, str]:
-    """The status of cuInit (None without a driver), the number of GPUs, and where the driver's library lies.
-
-    Asked in a process of its own: a driver that starts here could not be used in a child of ours any more.
-    """
-    try:
-        done = subprocess.run(  # noqa: S603 - our own words
-            [sys.executable, "-I", "-S", "-c", _ASK_THE_DRIVER],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None, 0, ""
-    lines = done.stdout.split()
-    if done.returncode or len(lines) < 2:
+    """The status of cuInit (None without a driver), the number of GPUs, where the driver's library lies."""
+    lines = said_by_driver(_ASK_THE_DRIVER).split()
+    if len(lines) < 2:
         return None, 0, ""
     return int(lines[0]), int(lines[1]), str(Path(lines[2]).resolve()) if len(lines) > 2 else ""

@@ -52,21 +52,21 @@ class VisibleDevice:
 
 @cache
 def visible_devices() -> tuple[VisibleDevice, ...]:
-    """The GPUs that CUDA programs of ours would see, in CUDA's order; none where there is no driver.
+    """The GPUs that CUDA programs of ours would see, in CUDA's order; none where there is no driver."""
+    return devices_of(said_by_driver(_ASK_THE_DRIVER), os.environ.get("CUDA_VISIBLE_DEVICES"))
 
-    Asked in a process of its own: a driver that starts here could not be used in a child of ours any more.
+
+def said_by_driver(script: str) -> str:
+    """What a script of ours prints that starts the CUDA driver; nothing where it fails.
+
+    In a process of its own: a driver that starts here could not be used in a child of ours any more.
     """
+    words = [sys.executable, "-I", "-S", "-c", script]
     try:
-        done = subprocess.run(  # noqa: S603 - our own words
-            [sys.executable, "-I", "-S", "-c", _ASK_THE_DRIVER],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - our own words
     except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return devices_of(done.stdout, os.environ.get("CUDA_VISIBLE_DEVICES"))
+        return ""
+    return "" if done.returncode else done.stdout
 
 
 def devices_of(listing: str, visible: str | None) -> tuple[VisibleDevice, ...]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from grader.checks.device_trials import requests
 from grader.checks.fractions import hangs_on_fractions
 from grader.checks.inputs import draw_arguments, drawn_arguments
+from grader.checks.launching import Launcher
 from grader.rubric.load import load
+from grader.rubric.suites import shapes_of
 from grader.simt import parse
 from tests.content.variants import ROOT, plain_solution
 
@@ -81,3 +84,16 @@ def test_arguments_are_drawn_once_and_cannot_be_written_to() -> None:
     assert first.values["A"].tolist() == plain.values["A"].tolist()
     assert not first.values["A"].flags.writeable
     assert first.fresh()["A"].flags.writeable
+
+
+@pytest.mark.parametrize(("text", "floats"), [(SOLUTION, 5), (SOLUTION.replace("(0.0)", "(2.0 - 2.0)"), 16)])
+def test_a_gpu_is_asked_for_the_very_launches_that_the_machine_makes(text: str, floats: int) -> None:
+    """Three shown shapes, and two families that the text picks, or all thirteen."""
+    assert RUBRIC.kernel is not None
+    launcher = Launcher(parse(text), RUBRIC.kernel, RUBRIC.exercise, {"TILE": 16})
+    shapes = shapes_of(RUBRIC, {"TILE": 16})
+    made = [
+        (i, one.arguments.exact) for i, trial in enumerate(launcher.suite(shapes)) for one in trial.passes
+    ]
+    assert [(one.index, one.arguments.exact) for one in requests(launcher, shapes)] == made
+    assert sum(not exact for _, exact in made) == floats
