@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from collections.abc import Mapping, Sequence
+from ctypes.util import find_library
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,7 +63,21 @@ def compile_reason() -> str:
     for module, package in (("numba", "numba"), ("numba_cuda", "numba-cuda"), ("cuda", "cuda-bindings")):
         if importlib.util.find_spec(module) is None:
             return f"{package} is not installed: {_EXTRA}"
+    if not _has_toolkit():
+        return f"NVIDIA's compiler (nvvm, nvJitLink) is not installed: {_EXTRA}"
     return ""
+
+
+def _has_toolkit() -> bool:
+    """Whether a compiler's libraries may be there: as wheels, as a toolkit, or among the system's."""
+    if importlib.util.find_spec("nvidia") is not None:
+        return True
+    named = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
+    # A folder of that name may hold no more than the driver's part.
+    places = ("lib64", "lib", "bin", "targets/*/lib")
+    roots = [Path(name) for name in (*named, "/usr/local/cuda") if name]
+    found = any(any(root.glob(f"{place}/*nvJitLink*")) for root in roots for place in places)
+    return found or find_library("nvJitLink") is not None
 
 
 def compile_check(

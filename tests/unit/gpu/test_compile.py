@@ -18,7 +18,7 @@ from grader.simt import parse
 from grader.simt.plan import Plan, plan
 
 needs_compiler = pytest.mark.skipif(
-    bool(compile_reason()) or importlib.util.find_spec("nvidia") is None,
+    bool(compile_reason()),
     reason="the extra `compile` is not installed",
 )
 VECTOR = {"dtype": "float32", "ndim": 1, "layout": "C"}
@@ -312,3 +312,8 @@ def test_a_constant_bank_is_a_section_of_the_cubin() -> None:
     start[0x28:0x30] = (64 + len(names)).to_bytes(8, "little")
     start[0x3A:0x40] = b"".join(part.to_bytes(2, "little") for part in (64, 4, 3))
     assert _constant_bytes(bytes(start) + body) == 592
+
+
+def test_numba_without_the_compilers_libraries_is_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_has_toolkit", lambda: False)
+    assert "compiler (nvvm, nvJitLink) is not installed" in compiling.compile_reason()
