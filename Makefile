@@ -80,11 +80,11 @@ soak: $(VENV)/.for-ci ## kill a batch a hundred times, with real gradings
 batch: $(VENV)/.for-check ## SUBMISSIONS=folder [OUT=folder]: grade a class
 	@$(GRADER) batch "$(SUBMISSIONS)" --out "$(or $(OUT),grades)"
 
-test-gpu: $(VENV)/.for-gpu ## run the tests that need a GPU
-	@$(PY) -m pytest -m gpu
-
 # Without a driver there is nothing to install hundreds of megabytes for: the command says why it cannot run.
 DRIVER := $(wildcard /dev/nvidiactl /dev/dxg)
+test-gpu: $(VENV)/$(if $(DRIVER),.for-gpu,.for-test) ## run the tests that need a GPU
+	@$(PY) -m pytest -m gpu
+
 ladder: $(VENV)/$(if $(DRIVER),.for-gpu,.for-check) ## [MDIM=1000]: Lab 1, the ladder of kernels timed on a GPU beside cuBLAS
 	@$(GRADER) ladder --lab1 $(if $(MDIM),--size "$(MDIM)")
 

@@ -13,6 +13,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+# What an outer make, which may run these tests, hands down: a make that a test runs would act on it.
+for _name in (
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MFLAGS",
+    "MAKEOVERRIDES",
+    "PYTHON",
+    "VENV",
+    "FILE",
+    "HINT",
+    "PYTEST_ARGS",
+):
+    os.environ.pop(_name, None)
 
 
 @cache
