@@ -83,7 +83,9 @@ def _read_bytes(path: Path, shown: str) -> bytes:
 
 
 def _too_large(size: int) -> str:
-    return f"{size:,} bytes; a submission has at most {LARGEST:,}. Is this the right file?"
+    # Who reads a file in parts stops one byte beyond the limit: how large it is, is not known then.
+    told = f"{size:,}" if size > LARGEST + 1 else f"more than {LARGEST:,}"
+    return f"{told} bytes; a submission has at most {LARGEST:,}. Is this the right file?"
 
 
 def _decode(data: bytes, shown: str) -> str:

@@ -30,6 +30,7 @@ MOST_MEMBERS = 20_000
 MOST_BYTES = 512 * 1024 * 1024
 DEEPEST_ARCHIVE = 2
 _EXTENDED_TIME = 0x5455
+_SAYS_UTF_8 = 0x800
 
 
 class _Refused(Exception):
@@ -60,8 +61,9 @@ def expand(
 ) -> Iterator[Entry | Problem]:
     """Give the files of an archive whose path is ``parts``; archives within it are opened once more.
 
-    ``strip`` leaves the archive's own name out of its files' paths. ``zone`` is that of the clock that a
-    zip's times were read from, where it does not give them in UTC as well.
+    ``strip`` leaves the archive's own name out of its files' paths, as for a whole class's archive, whose
+    ``depth`` is 0: it stands for a folder. ``zone`` is that of the clock that a zip's times were read from,
+    where it does not give them in UTC as well.
     """
     where = printable("/".join(parts))
     stem = archive_stem(parts[-1]) or parts[-1]
@@ -122,20 +124,30 @@ def _zip(data: bytes, zone: tzinfo) -> Iterator[_Member]:
         infos = archive.infolist()
         if len(infos) > MOST_MEMBERS:
             raise _Refused(f"it holds more than {MOST_MEMBERS:,} files")
-        for info in sorted(infos, key=lambda one: one.filename):
-            parts = _names(info.filename, seen)
+        for name, info in sorted(((_zip_name(one), one) for one in infos), key=lambda pair: pair[0]):
+            parts = _names(name, seen)
             if stat.S_ISLNK(info.external_attr >> 16):
-                raise _Refused(f"{printable(info.filename)!r} is a link")
+                raise _Refused(f"{printable(name)!r} is a link")
             if parts is None or info.is_dir():
                 continue
             if info.flag_bits & 1:
-                raise _Refused(f"{printable(info.filename)!r} is encrypted")
+                raise _Refused(f"{printable(name)!r} is encrypted")
             with archive.open(info) as member:
                 content = member.read(_most(parts[-1]))
             total += len(content)
             if total > MOST_BYTES:
                 raise _Refused(f"it unpacks to more than {MOST_BYTES // 2**20} MiB")
             yield parts, _zip_time(info, zone), content
+
+
+def _zip_name(info: zipfile.ZipInfo) -> str:
+    """Give a member's name: macOS and Info-ZIP write UTF-8 and do not say so, and code page 437 is read."""
+    if info.flag_bits & _SAYS_UTF_8:
+        return info.filename
+    try:
+        return info.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
 
 
 def _zip_time(info: zipfile.ZipInfo, zone: tzinfo) -> float | None:

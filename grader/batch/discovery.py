@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from grader.batch.archives import expand
+from grader.batch.intake import items_of
 from grader.batch.layouts import Catalogue, Placed, fold, place, whose
-from grader.batch.problems import BatchError, Problem, printable
+from grader.batch.problems import Problem, printable
 from grader.batch.roster import Roster
-from grader.batch.tree import LARGEST_ARCHIVE, Entry, archive_stem, walk
+from grader.batch.tree import Entry
+from grader.batch.unusable import Refused, refused, unnamed
 from grader.reporters.classroom import Student
 
 __all__ = ["Found", "Submission", "discover"]
 
-_WRAPPERS = {"submitted", "submissions", "submission"}
-_NOT_OPENED = {"archive-refused", "link", "not-a-file", "too-deep", "unreadable"}
 _TIME_FILE = "timestamp.txt"
 
 
@@ -45,12 +44,15 @@ class Found:
     """Submissions ordered by student, exercise and attempt; and what could not be used, or needs a look.
 
     ``unopened`` has (student, exercise) of each hand-in that could not be opened, with an empty exercise
-    where the file's name does not tell it.
+    where the file's name does not tell it. ``unnamed`` are the students all of whose files name no exercise,
+    ``others`` all students with something of that kind, and no submission.
     """
 
     submissions: tuple[Submission, ...]
     problems: tuple[Problem, ...]
     unopened: frozenset[tuple[str, str]] = frozenset()
+    unnamed: frozenset[str] = frozenset()
+    others: tuple[Student, ...] = ()
 
 
 def discover(root: Path, catalogue: Catalogue, roster: Roster | None, zone: tzinfo = UTC) -> Found:
@@ -61,16 +63,17 @@ def discover(root: Path, catalogue: Catalogue, roster: Roster | None, zone: tzin
     BatchError
         Nothing there, or nothing that can be read at all.
     """
-    problems: list[Problem] = list(roster.problems) if roster is not None else []
-    entries: list[Entry] = []
-    for item in _items(root, zone):
-        if isinstance(item, Problem):
-            problems.append(item)
-        else:
-            entries.append(item)
-    unopened = _unopened(problems, catalogue, roster)
-    times = _nbgrader_times(entries, problems)
+    items, above = items_of(root, zone)
+    entries = [item for item in items if isinstance(item, Entry)]
+    problems = list(roster.problems) if roster is not None else []
+    named_root = root.name if root.is_file() else None
+    listed = [item for item in items if isinstance(item, Problem)]
+    shut = list(refused(listed, catalogue, roster, above=above, root=named_root))
+    theirs = {one.problem for one in shut}
+    problems += [one for one in listed if one not in theirs]
+    times, timeless = _nbgrader_times(entries)
     placed: list[tuple[Entry, Placed]] = []
+    stray: list[tuple[Problem, tuple[str, ...]]] = []
     for entry in entries:
         where = place(entry.parts, catalogue)
         if where is not None:
@@ -78,12 +81,18 @@ def discover(root: Path, catalogue: Catalogue, roster: Roster | None, zone: tzin
         elif len(entry.parts) == 1 and catalogue.named(entry.parts[0]) is not None:
             what = f"names no student; call it STUDENT_{entry.where}, or put it into a folder of that name"
             problems.append(Problem("nameless-file", entry.where, what))
-        elif entry.parts[-1] != _TIME_FILE and _is_answer(entry.parts[-1]):
+        elif entry.parts[-1] != _TIME_FILE:
             known = ", ".join(sorted(catalogue.files))
-            problems.append(
-                Problem("unknown-file", entry.where, f"names no exercise; the exercises are {known}")
-            )
-    students = _identify([where for _, where in placed], roster, problems)
+            what = f"names no exercise; the exercises are {known}"
+            stray.append((Problem("unknown-file", entry.where, what), entry.parts))
+    lost = list(unnamed(stray, roster))
+    owned = {one.problem for one in lost}
+    problems += [one for one, parts in stray if one not in owned and _is_answer(parts[-1])]
+    whole = [where for _, where in placed] + [one.placed for one in (*shut, *lost)]
+    students = _identify(whole, roster, problems)
+    for one in timeless:
+        owner = students.get((one.placed.student, one.placed.campus_id))
+        problems.append(replace(one.problem, students=(owner.id,) if owner is not None else ()))
     submissions = [
         Submission(
             student=students[where.student, where.campus_id],
@@ -97,92 +106,53 @@ def discover(root: Path, catalogue: Catalogue, roster: Roster | None, zone: tzin
         for entry, where in placed
     ]
     submissions.sort(key=lambda one: (one.student.id, one.exercise, one.order))
-    problems += _reconciled(submissions, roster)
-    return Found(tuple(submissions), tuple(sorted(set(problems))), unopened)
+    return _found(submissions, students, shut, lost, problems, roster)
 
 
-def _items(root: Path, zone: tzinfo) -> Iterator[Entry | Problem]:
-    if root.is_file():
-        if archive_stem(root.name) is None:
-            raise BatchError(f"{root}: name a folder of submissions, or a zip or tar archive")
-        found: Iterable[Entry | Problem] = expand(_archive(root), (root.name,), strip=True, zone=zone)
-    elif root.is_dir():
-        found = _opened(walk(root), zone)
-    else:
-        raise BatchError(f"{root}: there is no such folder")
-    items = list(found)
-    unwrapped = root.name.casefold() in _WRAPPERS
-    tops = {item.parts[0] for item in items if isinstance(item, Entry)}
-    stem = archive_stem(root.name) if root.is_file() else None
-    wrapped = (
-        not unwrapped
-        and len(tops) == 1
-        and (next(iter(tops)).casefold() in _WRAPPERS or next(iter(tops)) == stem)
+def _found(
+    submissions: list[Submission],
+    students: Mapping[tuple[str, str], Student],
+    shut: list[Refused],
+    lost: list[Refused],
+    problems: list[Problem],
+    roster: Roster | None,
+) -> Found:
+    """Put together what was found; ``shut`` could not be opened, ``lost`` names no exercise."""
+    present = {one.student.id for one in submissions}
+    unopened, nameless = set(), set()
+    others: dict[str, Student] = {}
+    for one in shut:
+        student = students[one.placed.student, one.placed.campus_id]
+        unopened.add((student.id, one.placed.exercise))
+        problems.append(replace(one.problem, students=(student.id,)))
+        others[student.id] = student
+    for one in lost:
+        student = students[one.placed.student, one.placed.campus_id]
+        # Of what is no answer by its looks, one is enough, where there is nothing else.
+        if _is_answer(one.problem.where) or student.id not in present | {*others}:
+            problems.append(replace(one.problem, students=(student.id,)))
+            nameless.add(student.id)
+            others.setdefault(student.id, student)
+    others = {name: one for name, one in sorted(others.items()) if name not in present}
+    nameless -= {student for student, _ in unopened} | present
+    problems += _reconciled(present, {*others}, roster)
+    return Found(
+        tuple(submissions),
+        tuple(sorted(set(problems))),
+        frozenset(unopened),
+        frozenset(nameless),
+        tuple(others.values()),
     )
-    # nbgrader keeps released, source and feedback folders beside submitted/.
-    course = (
-        not unwrapped and "submitted" in tops and bool(tops & {"release", "source", "autograded", "feedback"})
-    )
-    for item in items:
-        if isinstance(item, Entry) and (wrapped or course):
-            if (wrapped or item.parts[0] == "submitted") and len(item.parts) > 1:
-                yield replace(item, parts=item.parts[1:])
-            continue
-        yield item
-
-
-def _archive(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST_ARCHIVE:
-            raise BatchError(
-                f"{path}: an archive of more than {LARGEST_ARCHIVE >> 20} MiB; unpack it yourself first"
-            )
-        return path.read_bytes()
-    except OSError as error:
-        raise BatchError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _opened(items: Iterable[Entry | Problem], zone: tzinfo) -> Iterator[Entry | Problem]:
-    """Replace each archive of a folder by what it holds."""
-    for item in items:
-        if isinstance(item, Problem) or archive_stem(item.parts[-1]) is None:
-            yield item
-            continue
-        try:
-            data = item.read()
-        except OSError as error:
-            yield Problem("unreadable", item.where, f"cannot be read: {error.strerror or error}")
-            continue
-        if len(data) > LARGEST_ARCHIVE:
-            yield Problem("archive-refused", item.where, f"more than {LARGEST_ARCHIVE >> 20} MiB")
-        else:
-            yield from expand(data, item.parts, zone=zone)
 
 
 def _is_answer(name: str) -> bool:
     return name.casefold().removesuffix(".txt").endswith((".py", ".md", ".ipynb"))
 
 
-def _unopened(
-    problems: Iterable[Problem], catalogue: Catalogue, roster: Roster | None
-) -> frozenset[tuple[str, str]]:
-    """Whose hand-ins could not be opened: their students shall not read that they handed in nothing."""
-    found = set()
-    for one in problems:
-        if one.kind not in _NOT_OPENED:
-            continue
-        parts = tuple(one.where.split("/"))
-        if parts[0].casefold() in _WRAPPERS and len(parts) > 1:
-            parts = parts[1:]
-        placed = place(parts, catalogue) or whose(parts)
-        student = roster.find(placed) if roster is not None else None
-        found.add((student.id if student is not None else printable(placed.student), placed.exercise))
-    return frozenset(found)
-
-
-def _nbgrader_times(entries: Iterable[Entry], problems: list[Problem]) -> dict[tuple[str, ...], float]:
-    """When nbgrader collected each submission, which it writes into a file beside it."""
+def _nbgrader_times(entries: Iterable[Entry]) -> tuple[dict[tuple[str, ...], float], list[Refused]]:
+    """When nbgrader collected each submission, which it writes into a file beside it; and what is no time."""
     times: dict[tuple[str, ...], float] = {}
+    wrong = []
     for entry in entries:
         if entry.parts[-1] == _TIME_FILE and len(entry.parts) > 1:
             try:
@@ -190,10 +160,10 @@ def _nbgrader_times(entries: Iterable[Entry], problems: list[Problem]) -> dict[t
                 read = datetime.fromisoformat(text)
             except (OSError, ValueError):
                 what = "is no date and time as nbgrader writes them; the file's own date is used"
-                problems.append(Problem("timestamp", entry.where, what))
+                wrong.append(Refused(Problem("timestamp", entry.where, what), whose(entry.parts)))
                 continue
             times[entry.parts[:-1]] = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
-    return times
+    return times, wrong
 
 
 def _identify(
@@ -220,21 +190,24 @@ def _identify(
             ids = {students[label, number].id for label in spellings for number in numbers[label]}
             fate = "the roster says they are one" if len(ids) == 1 else "they are graded apart"
             names = " and ".join(sorted(printable(ascii(label)) for label in spellings))
-            problems.append(Problem("name-collision", names, f"differ by case or Unicode form alone; {fate}"))
+            what = f"differ by case or Unicode form alone; {fate}"
+            problems.append(Problem("name-collision", names, what, tuple(sorted(ids))))
     return students
 
 
-def _reconciled(submissions: list[Submission], roster: Roster | None) -> list[Problem]:
+def _reconciled(present: set[str], others: set[str], roster: Roster | None) -> list[Problem]:
+    """Compare who handed something in with the roster; of ``others`` nothing could be used."""
     if roster is None:
         return []
-    present = {one.student.id for one in submissions}
     missing = [
-        Problem("missing-student", student, "handed in nothing")
+        Problem("missing-student", student, "handed in nothing", (student,))
         for student in roster.students
-        if student not in present
+        if student not in present | others
     ]
+    graded = [(student, "; graded all the same") for student in present - {*roster.students}]
+    listed = [(student, "") for student in others - {*roster.students}]
     unknown = [
-        Problem("unknown-student", student, "is not in the roster; graded all the same")
-        for student in sorted(present - set(roster.students))
+        Problem("unknown-student", student, f"is not in the roster{fate}", (student,))
+        for student, fate in sorted(graded + listed)
     ]
     return missing + unknown

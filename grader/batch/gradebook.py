@@ -45,8 +45,10 @@ def write_gradebook(url: str, record: ClassRecord) -> None:
             names = {"first_name": first or None, "last_name": last or None, "email": student.email or None}
             book.update_or_create_student(student.id, **names)
             for grade in grades:
-                if grade.handed_in and grade.final is not None:
+                if grade.final is not None:
                     _enter(book, grade)
+                else:
+                    _withdraw(book, grade)
 
 
 def check_installed() -> None:
@@ -127,6 +129,21 @@ def _enter(book: Any, grade: Grade) -> None:
     cell.needs_manual_grade = bool(grade.report.pending)
     comment = book.find_comment(_TOTAL, name, name, student)
     comment.auto_comment = _comment(grade)
+    book.db.commit()
+
+
+def _withdraw(book: Any, grade: Grade) -> None:
+    """Take out points that an earlier run entered and that no longer hold; others' submissions stay."""
+    name, student = grade.exercise.name, grade.student.id
+    api = importlib.import_module("nbgrader.api")
+    try:
+        cell = book.find_grade(_TOTAL, name, name, student)
+    except api.MissingEntry:
+        return
+    cell.auto_score = cell.manual_score = None
+    cell.needs_manual_grade = True
+    book.find_submission_notebook(name, name, student).late_submission_penalty = 0
+    book.find_comment(_TOTAL, name, name, student).auto_comment = remark(grade)
     book.db.commit()
 
 

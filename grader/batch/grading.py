@@ -24,6 +24,7 @@ from grader.reporters.style import number
 __all__ = ["Grading", "pseudonyms", "title_of"]
 
 _UNOPENED = "what was handed in could not be opened; ask your instructor"
+_UNNAMED = "no file that was handed in names an exercise; ask your instructor"
 _UNJUDGED = (Outcome.CANNOT_JUDGE, Outcome.HARNESS_FAULT)
 
 
@@ -46,7 +47,7 @@ class Grading:
     """Makes grades. ``level`` is what students may see now; ``problems`` fills with what came up.
 
     ``unopened`` are (student, exercise) of hand-ins that could not be opened; the exercise is empty where
-    the file's name does not tell it.
+    the file's name does not tell it. ``unnamed`` are students all of whose files name no exercise.
     """
 
     assignment: Assignment
@@ -55,6 +56,7 @@ class Grading:
     overrides: tuple[Override, ...] = ()
     problems: list[Problem] = field(default_factory=list)
     unopened: frozenset[tuple[str, str]] = frozenset()
+    unnamed: frozenset[str] = frozenset()
     _given: dict[tuple[str, str], tuple[Override, ...]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -122,7 +124,11 @@ class Grading:
             if one.question:
                 what = f"{info.name}/{one.question}: not handed in, so give points for the whole exercise"
                 self.problems.append(Problem("override", one.student, what))
-        lost = {(student.id, info.name), (student.id, "")} & self.unopened
+        reason = "nothing was handed in"
+        if lost := {(student.id, info.name), (student.id, "")} & self.unopened:
+            reason = _UNOPENED
+        elif student.id in self.unnamed:
+            reason = _UNNAMED
         report = apply(
             Report(
                 exercise=info.name,
@@ -131,7 +137,7 @@ class Grading:
                 path=info.file_name,
                 outcome=Outcome.FAIL,
                 possible=info.possible,
-                reason=_UNOPENED if lost else "nothing was handed in",
+                reason=reason,
             ),
             mine,
         )
@@ -140,7 +146,10 @@ class Grading:
             reason=report.reason,
         )
         final = report.points if mine else None
-        return Grade(student, info, report, view, handed_in=False, final=final, overrides=mine)
+        refused = bool(lost) or student.id in self.unnamed
+        return Grade(
+            student, info, report, view, handed_in=False, final=final, overrides=mine, refused=refused
+        )
 
     def _late(self, student: Student, exercise: str, submission: Submission) -> int:
         try:

@@ -108,8 +108,12 @@ class OutFolder:
             self.clear_scratch()
 
     def clear_scratch(self) -> None:
-        """Remove the hand-ins that were being graded when a batch was killed."""
+        """Remove what was being graded, and what was being written, when a batch was killed."""
         shutil.rmtree(self.path / _SCRATCH, ignore_errors=True)
+        for folder in (self.path, *(self.path / name for name in OWN_FOLDERS)):
+            for path in (*folder.glob(_unfinished("*")), *folder.glob(f"*/{_unfinished('*')}")):
+                with contextlib.suppress(OSError):
+                    path.unlink()
 
     def write(self, files: Iterable[tuple[str, str]]) -> None:
         """Write files, given by name and text; those of an earlier run that are not among them then go.
@@ -136,7 +140,7 @@ class OutFolder:
         try:
             if _holds(path, data):
                 return
-            temporary = path.with_name(f".{path.name}.new")
+            temporary = path.with_name(_unfinished(path.name))
             with open(_created(temporary), "wb") as file:
                 # Not synced: what a power cut takes of it, the next run writes again from the journal.
                 file.write(data)
@@ -158,6 +162,11 @@ class OutFolder:
                     path.rmdir() if not any(path.iterdir()) else None
                 elif name not in wanted:
                     path.unlink()
+
+
+def _unfinished(name: str) -> str:
+    """What a file is called while it is written."""
+    return f".{name}.new"
 
 
 def _holds(path: Path, data: bytes) -> bool:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.worker import LONGEST_FRAME, grade_bytes, write_frame
+from grader.gpu.scratch import FOLDER_VARIABLE
 
 __all__ = ["OutOfTimeError", "WorkerDiedError", "WorkerPool"]
 
@@ -54,7 +55,7 @@ class WorkerPool(Executor):
 
         ``folder`` is where hand-ins lie while they are graded; by default that of all temporary files.
         """
-        common = {} if folder is None else {"TILEGRADE_WORKER_FOLDER": str(folder.resolve())}
+        common = {} if folder is None else {FOLDER_VARIABLE: str(folder.resolve())}
         self._seconds = seconds
         self._start = (module, seconds, memory_mb, may_run)
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -13,11 +13,9 @@ from typing import Literal
 from grader import exercises
 from grader.batch.assignment import Assignment, read_assignment
 from grader.batch.discovery import Found, discover
-from grader.batch.journal import Journal
 from grader.batch.layouts import Catalogue
 from grader.batch.overrides import read_overrides
 from grader.batch.problems import BatchError, Problem
-from grader.batch.purge import purge_mark, purged_marks
 from grader.batch.roster import Roster, read_roster
 from grader.batch.task import Bundle, bundle_of
 from grader.records import CheckResult, Outcome, QuestionResult, Report
@@ -25,7 +23,7 @@ from grader.reporters.classroom import ExerciseInfo, Override
 from grader.rubric import RubricError
 from grader.rubric.load import load_text
 
-__all__ = ["SIMULATOR_MB", "Batch", "Settings", "leave_out_purged", "prepare"]
+__all__ = ["SIMULATOR_MB", "Batch", "Settings", "prepare"]
 
 #: Address space that a child with numba's simulator is known to run in; 256 threads need more than 2048 MB.
 SIMULATOR_MB = 4096
@@ -68,6 +66,7 @@ class Batch:
     """The parts of a batch once its inputs are read. ``toolkit`` names the versions that compile kernels.
 
     ``environments`` has one for each worker here that is bound to a GPU, and none for other workers.
+    ``purged`` are the marks of students who were removed.
     """
 
     settings: Settings
@@ -81,6 +80,7 @@ class Batch:
     toolkit: str = ""
     environments: tuple[Mapping[str, str], ...] = ()
     overrides: tuple[Override, ...] = ()
+    purged: Collection[str] = ()
 
     @property
     def held(self) -> bool:
@@ -113,10 +113,12 @@ def prepare(settings: Settings) -> Batch:
     found = discover(settings.submissions, catalogue, roster, assignment.zone)
     if not found.submissions and roster is None:
         files = ", ".join(sorted(catalogue.files))
-        raise BatchError(f"{settings.submissions}: there is no submission in it; looked for {files}")
+        raise BatchError(
+            f"{settings.submissions}: there is no submission in it; looked for {files}{_first(found)}"
+        )
     if settings.assignment is None:
         # Nobody said which exercises were set: those that somebody handed in.
-        present = {one.exercise for one in found.submissions}
+        present = {one.exercise for one in found.submissions} | {exercise for _, exercise in found.unopened}
         infos = {name: info for name, info in infos.items() if name in present} or infos
     _check_memory(settings, assignment)
     toolkit = _toolkit(settings, assignment)
@@ -133,6 +135,11 @@ def prepare(settings: Settings) -> Batch:
         environments,
         _overrides(settings, blanks),
     )
+
+
+def _first(found: Found) -> str:
+    """The first of what was found and not used, for whoever reads that there is nothing else."""
+    return f". {found.problems[0].where}: {found.problems[0].what}" if found.problems else ""
 
 
 def _check_installed(settings: Settings) -> None:
@@ -219,19 +226,3 @@ def _check_sandbox(settings: Settings) -> None:
             "there is no sandbox here to run or compile submissions in: install bubblewrap (and setpriv and "
             "prlimit of util-linux), or take the risk with --unsafe-no-sandbox"
         )
-
-
-def leave_out_purged(batch: Batch, journal: Journal) -> None:
-    """Whoever was purged stays out, though the submissions may still lie in the folder."""
-    marks = purged_marks(journal)
-    if not marks:
-        return
-    gone = {one.student.id for one in batch.found.submissions if purge_mark(one.student.id) in marks}
-    if batch.roster is not None:
-        gone |= {name for name in batch.roster.students if purge_mark(name) in marks}
-        staying = {name: one for name, one in batch.roster.students.items() if name not in gone}
-        batch.roster = replace(batch.roster, students=staying)
-    kept = tuple(one for one in batch.found.submissions if one.student.id not in gone)
-    paths = {one.path for one in batch.found.submissions} - {one.path for one in kept}
-    batch.found = replace(batch.found, submissions=kept)
-    batch.problems = [one for one in batch.problems if one.where not in gone and one.where not in paths]

@@ -8,16 +8,19 @@ import hashlib
 import io
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from grader.batch.journal import Journal
 from grader.batch.layouts import fold
 from grader.batch.out_folder import CLASS_FILES, OWN_FOLDERS, OutFolder, file_label
 from grader.batch.overrides import student_of
+from grader.batch.prepare import Batch
 from grader.batch.problems import BatchError
+from grader.batch.regrading import forget_person
 from grader.batch.tables import read_table
 
-__all__ = ["purge", "purge_mark", "purged_marks"]
+__all__ = ["leave_out_purged", "purge", "purge_mark", "purged_marks"]
 
 
 def purge_mark(student: str) -> str:
@@ -28,6 +31,30 @@ def purge_mark(student: str) -> str:
 def purged_marks(journal: Journal) -> set[str]:
     """Give the marks of everybody who was purged."""
     return set(json.loads(journal.noted("purged") or "[]"))
+
+
+def leave_out_purged(batch: Batch, journal: Journal) -> None:
+    """Whoever was purged stays out, though the submissions may still lie in the folder."""
+    batch.purged = purged_marks(journal)
+    if not batch.purged:
+        return
+
+    def stays(student: str) -> bool:
+        return purge_mark(student) not in batch.purged
+
+    if batch.roster is not None:
+        staying = {name: one for name, one in batch.roster.students.items() if stays(name)}
+        batch.roster = replace(batch.roster, students=staying)
+    found = batch.found
+    batch.found = replace(
+        found,
+        submissions=tuple(one for one in found.submissions if stays(one.student.id)),
+        unopened=frozenset(one for one in found.unopened if stays(one[0])),
+        unnamed=frozenset(filter(stays, found.unnamed)),
+        others=tuple(one for one in found.others if stays(one.id)),
+    )
+    batch.problems = [one for one in batch.problems if all(map(stays, one.students))]
+    batch.overrides = tuple(one for one in batch.overrides if stays(one.student))
 
 
 def purge(out: Path, student: str) -> int:
@@ -56,6 +83,7 @@ def purge(out: Path, student: str) -> int:
             if student not in known and not files:
                 raise BatchError(f"{out}: nobody here has the id {student!r}; grades.csv lists the ids")
             journal.note("purged", json.dumps(sorted(purged_marks(journal) | {purge_mark(student)})))
+            forget_person(journal, student)
             count = journal.purge(student)
         finally:
             journal.close()

@@ -20,7 +20,8 @@ __all__ = ["class_record"]
 
 def class_record(batch: Batch, reports: Sequence[tuple[Submission, Report]], salt: bytes) -> ClassRecord:
     """Give the record of a class. ``salt`` makes the pseudonyms where there is no private key."""
-    students = {one.student.id: one.student for one, _ in reports}
+    students = {one.id: one for one in batch.found.others}
+    students |= {one.student.id: one.student for one, _ in reports}
     if batch.roster is not None:
         students |= batch.roster.students
     hidden_names = pseudonyms(students, batch.settings.private_key or salt)
@@ -31,6 +32,7 @@ def class_record(batch: Batch, reports: Sequence[tuple[Submission, Report]], sal
         "none" if batch.held else batch.assignment.feedback,
         batch.overrides,
         unopened=batch.found.unopened,
+        unnamed=batch.found.unnamed,
     )
     grades = grading.grades(reports, people.values())
     return ClassRecord(

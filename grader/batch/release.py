@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import yaml
 from grader import exercises
 from grader.batch.problems import BatchError
 from grader.exercises import Exercise, ExerciseFileError, write_text
+from grader.gpu.scratch import scratch_folder
 from grader.grade import grade
 from grader.records import Outcome
 from grader.rubric.load import load, load_text
@@ -133,8 +133,8 @@ def prove(files: Mapping[str, str], found: Iterable[Exercise], key: bytes | None
 
 def _unsolved(files: Mapping[str, str], exercise: Exercise) -> None:
     """Grade what students get: it must not pass as it is."""
-    with tempfile.TemporaryDirectory(prefix="tilegrade-") as folder:
-        path = Path(folder) / exercise.file_name
+    with scratch_folder() as folder:
+        path = folder / exercise.file_name
         path.write_text(files[f"exercises/{exercise.file_name}"], encoding="utf-8")
         report = grade(exercise.name, path, rubric_dir=exercise.rubric.parent)
     if report.outcome in (Outcome.PASS, Outcome.HARNESS_FAULT):

@@ -102,7 +102,7 @@ def _students(
             problems.append(Problem("roster", where, "this row has no id and is left out"))
         elif fold(student.id) in folded:
             what = f"{student.id} stands twice in the roster; the first row counts"
-            problems.append(Problem("duplicate-student", where, what))
+            problems.append(Problem("duplicate-student", where, what, (folded[fold(student.id)],)))
         else:
             folded[fold(student.id)] = student.id
             students[student.id] = student

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -17,10 +17,12 @@ from grader.batch.journal import Journal
 from grader.batch.leaderboard import timing_files
 from grader.batch.out_folder import OutFolder
 from grader.batch.outputs import outputs
-from grader.batch.prepare import Batch, Settings, leave_out_purged, prepare
-from grader.batch.problems import BatchError, Problem, printable
+from grader.batch.prepare import Batch, Settings, prepare
+from grader.batch.problems import Problem, printable
 from grader.batch.progress import Progress
+from grader.batch.purge import leave_out_purged, purge_mark
 from grader.batch.record import class_record
+from grader.batch.regrading import forget_graded, note_grades, written_before
 from grader.batch.sheets import foreign_key
 from grader.batch.task import Task, read_report, task_key
 from grader.records import Outcome, Report
@@ -64,7 +66,10 @@ def _graded(batch: Batch, folder: OutFolder, journal: Journal) -> BatchResult:
     leave_out_purged(batch, journal)
     keys, contents = _keys(batch)
     _remember(batch, journal)
-    before = _regraded(batch, journal) if settings.regrade else {}
+    before = {}
+    if settings.regrade:
+        before = written_before(batch, journal)
+        forget_graded(batch, journal)
     salt = journal.setdefault("salt", _salt(batch, contents))
     journal.hand_in(
         (one.student.id, one.exercise, one.path, key)
@@ -103,6 +108,7 @@ def _graded(batch: Batch, folder: OutFolder, journal: Journal) -> BatchResult:
     secret = None if settings.names else settings.private_key or bytes.fromhex(salt)
     timed = timing_files(journal, record, secret, held=batch.held)
     folder.write(chain(files, [("times.csv", _times(batch, journal, keys))], timed))
+    note_grades(journal, record)
     if settings.gradebook is not None:
         from grader.batch.gradebook import write_gradebook
 
@@ -144,13 +150,16 @@ def _keys(batch: Batch) -> tuple[list[str], list[str]]:
             keys.append("")
             contents.append("")
             batch.problems.append(
-                Problem("unreadable", one.path, f"cannot be read: {error.strerror or error}")
+                Problem(
+                    "unreadable", one.path, f"cannot be read: {error.strerror or error}", (one.student.id,)
+                )
             )
             continue
         key = foreign_key(one.student, one.path, content)
         if key is not None:
-            what = f"its numbers were drawn for {printable(key)}; it is not graded"
-            batch.problems.append(Problem("another-students-sheet", one.path, what))
+            other = "somebody who was removed" if purge_mark(key) in batch.purged else printable(key)
+            what = f"its numbers were drawn for {other}; it is not graded"
+            batch.problems.append(Problem("another-students-sheet", one.path, what, (one.student.id,)))
             keys.append("")
             contents.append("")
             continue
@@ -204,32 +213,6 @@ def _remember(batch: Batch, journal: Journal) -> None:
     flags = {name: getattr(settings, name) for name in kept}
     journal.note("toolkit", batch.toolkit)
     journal.note("settings", json.dumps({**paths, **flags, "keyed": settings.private_key is not None}))
-
-
-def _regraded(batch: Batch, journal: Journal) -> dict[tuple[str, str], Report]:
-    """Forget the gradings that are to be made again; give what they said."""
-    settings = batch.settings
-    _known("student", settings.regrade_students, {one.student.id for one in batch.found.submissions})
-    _known("exercise", settings.regrade_exercises, batch.bundles)
-    old: dict[tuple[str, str], Report] = {}
-    forgotten = set()
-    for (student, exercise, _), key in sorted(journal.keys_of().items()):
-        text = journal.report(key)
-        if text is not None:
-            old[student, exercise] = read_report(text)
-        wanted_student = not settings.regrade_students or student in settings.regrade_students
-        wanted_exercise = not settings.regrade_exercises or exercise in settings.regrade_exercises
-        if wanted_student and wanted_exercise:
-            forgotten.add(key)
-    journal.forget(forgotten)
-    return old
-
-
-def _known(what: str, wanted: Iterable[str], known: Collection[str]) -> None:
-    for name in wanted:
-        if name not in known:
-            some = ", ".join(sorted(known)[:8]) + (", ..." if len(known) > 8 else "")
-            raise BatchError(f"there is no {what} {printable(name)!r} in this batch; there are {some}")
 
 
 def _times(batch: Batch, journal: Journal, keys: list[str]) -> str:

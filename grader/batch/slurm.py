@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from grader.batch.assignment import Limits
 from grader.batch.problems import BatchError
+from grader.gpu.scratch import scratch_folder
 
 __all__ = ["open_slurm"]
 
@@ -72,8 +71,8 @@ def _offered(resources: Mapping[str, float]) -> list[str]:
 
 def _try(sbatch: str, script: str) -> None:
     """Let SLURM look at the job first: what it says of a job handed in by dask nobody gets to see."""
-    with tempfile.TemporaryDirectory(prefix="tilegrade-") as folder:
-        path = Path(folder) / "job.sh"
+    with scratch_folder() as folder:
+        path = folder / "job.sh"
         path.write_text(script, encoding="utf-8")
         try:
             done = subprocess.run(  # noqa: S603 - SLURM's own command and our own file

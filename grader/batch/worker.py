@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import msgspec
 
 from grader.batch.limits import confine, forbid_processes, grant_seconds
 from grader.batch.task import Bundle, Task
+from grader.gpu.scratch import scratch_folder
 from grader.records import Outcome, Report
 from grader.reporters import json as report_json
 
@@ -29,10 +29,9 @@ LONGEST_FRAME = 64 * 1024 * 1024
 def grade_bytes(payload: bytes) -> bytes:
     """Grade one task: MessagePack in, a report's JSON out, the same bytes each time since times stay out."""
     task = msgspec.msgpack.decode(payload, type=Task)
-    # A worker that is killed leaves the folder: a batch has it where it finds and clears it.
-    above = os.environ.get("TILEGRADE_WORKER_FOLDER") or None
-    with tempfile.TemporaryDirectory(prefix="tilegrade-", dir=above) as folder:
-        report = grade_task(task, Path(folder))
+    # A batch has it in a folder of its own, which its next run clears.
+    with scratch_folder() as folder:
+        report = grade_task(task, folder)
     return report_json.render(replace(report, seconds=0.0)).encode()
 
 

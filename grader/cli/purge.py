@@ -17,6 +17,7 @@ def command(student: str, out: Path, gradebook: str | None) -> None:
     """Remove STUDENT from the journal and from every file of OUT."""
     from grader.batch.problems import BatchError
     from grader.batch.purge import purge
+    from grader.diagnosis.grammar import plural
 
     try:
         count = purge(out, student)
@@ -26,9 +27,8 @@ def command(student: str, out: Path, gradebook: str | None) -> None:
             remove_student(gradebook, student)
     except BatchError as error:
         raise Refusal(str(error)) from None
-    click.echo(
-        f"removed {student}: {count} submissions from the journal, and every file that named the student"
-    )
+    gone = plural(count, "submission")
+    click.echo(f"removed {student}: {gone} from the journal, and every file that named the student")
     click.echo(
         "Remove the hand-in from the folder of submissions and from the roster, then run grader batch again:"
     )

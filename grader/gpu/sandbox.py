@@ -24,8 +24,13 @@ from typing import IO
 
 from grader.gpu import seccomp
 from grader.gpu.confinement import ENVIRONMENT, Device, Limits, Sandbox
+from grader.gpu.scratch import scratch_folder
 
 __all__ = ["Device", "Limits", "Ran", "Sandbox", "find_sandbox", "run_child", "started"]
+
+#: A sandbox that does not hold is none: this child looks for what it must not have.
+_TRIAL = Path(__file__).resolve().with_name("trial_child.py")
+_BARE = Path(__file__).resolve().with_name("bare_child.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +49,8 @@ def find_sandbox() -> Sandbox | None:
         return None
     as_root = os.geteuid() == 0
     sandbox = Sandbox(str(found["bwrap"]), str(found["setpriv"]), str(found["prlimit"]), as_root)
-    with tempfile.TemporaryDirectory(prefix="tilegrade-") as folder:
-        script = Path(folder) / "child.py"
-        script.write_text(_TRIAL, encoding="utf-8")
-        script.chmod(0o644)
-        Path(folder).chmod(0o755)
-        ran = run_child(sandbox, script, {}, b"", 2, Limits(seconds=20))
+    ran = run_child(sandbox, _TRIAL, {}, b"", 2, Limits(seconds=20))
     return sandbox if ran.output == b"ok" and not ran.problem else None
-
-
-# A sandbox that does not hold is none: the child looks for what it must not have.
-_TRIAL = """
-import os, sys
-caps = [line.split()[1] for line in open("/proc/self/status") if line.startswith(("CapEff", "CapBnd"))]
-held = os.getuid() != 0 and all(int(cap, 16) == 0 for cap in caps[:1]) and not os.path.exists("/etc/passwd")
-sys.stdout.write("ok" if held else "no")
-"""
 
 
 def run_child(
@@ -92,7 +83,11 @@ def started(
 
     ``errors`` is a file for what it says on standard error, which else goes nowhere.
     """
-    with tempfile.TemporaryFile() as feed, tempfile.TemporaryFile() as rules:
+    with (
+        tempfile.TemporaryFile() as feed,
+        tempfile.TemporaryFile() as rules,
+        scratch_folder() if sandbox is None else contextlib.nullcontext() as own,
+    ):
         feed.write(request)
         feed.seek(0)
         uses_gpu = device is not None and bool(device.files)
@@ -105,8 +100,8 @@ def started(
             words = sandbox.command(script, packages, limits, rules.fileno() if passed else None, device)
             environment = {}
         else:
-            words = [sys.executable, "-B", str(script)]
-            environment = _bare_environment(device)
+            words = [sys.executable, "-B", str(_BARE), str(os.getpid()), str(script)]
+            environment = _bare_environment(device, str(own))
         child = subprocess.Popen(  # noqa: S603 - our own words
             words,
             stdin=feed,
@@ -122,11 +117,16 @@ def started(
             _end(child)
 
 
-def _bare_environment(device: Device | None) -> dict[str, str]:
-    """That of a child without a sandbox; where it uses a GPU it finds packages and CUDA as we do."""
+def _bare_environment(device: Device | None, own: str) -> dict[str, str]:
+    """That of a child without a sandbox; where it uses a GPU it finds packages and CUDA as we do.
+
+    ``own`` is its folder for files, which goes when it ends.
+    """
     kept = ("PATH",) if device is None else ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "CUDA_HOME")
     found = {name: os.environ[name] for name in kept if name in os.environ}
-    return {**ENVIRONMENT, "PATH": "", **(device.environment if device is not None else {}), **found}
+    given = device.environment if device is not None else {}
+    places = dict.fromkeys(("HOME", "TMPDIR", "NUMBA_CACHE_DIR"), own)
+    return {**ENVIRONMENT, "PATH": "", **places, **given, **found}
 
 
 def _collect(child: subprocess.Popen[bytes], length: int, deadline: float) -> Ran:

@@ -17,13 +17,13 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from grader.gpu.available import gpu_reason
 from grader.gpu.device_runs import CHILD, Launch
+from grader.gpu.scratch import scratch_folder
 
 __all__ = ["Ended", "find_tool", "run_under", "tool_reason"]
 
@@ -65,8 +65,8 @@ def run_under(
 
     ``words`` are its path and options, ``log_option`` is the one that names its log.
     """
-    with tempfile.TemporaryDirectory(prefix="tilegrade-") as folder:
-        log = Path(folder) / "log"
+    with scratch_folder() as folder:
+        log = folder / "log"
         command = [*words, log_option, str(log), sys.executable, "-B", str(CHILD)]
         problem = ""
         with tempfile.TemporaryFile() as feed, tempfile.TemporaryFile() as said:

@@ -40,7 +40,9 @@ def render(record: ClassRecord) -> str:
 
 def _opening(record: ClassRecord) -> str:
     students = counted(len(record.by_student()), "student")
-    return f"{students}, {counted(sum(one.handed_in for one in record.grades), 'submission')}."
+    submissions = counted(sum(one.handed_in for one in record.grades), "submission")
+    refused = counted(sum(one.refused for one in record.grades), "refused hand-in")
+    return f"{students}, {submissions}{f', {refused}' if any(one.refused for one in record.grades) else ''}."
 
 
 def _contents(record: ClassRecord) -> str:

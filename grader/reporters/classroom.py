@@ -16,11 +16,13 @@ class Problem:
     """Something for the instructor to look at; grading goes on without it.
 
     ``kind`` is kebab-case: "link", "not-a-file", "archive-refused", "unknown-student" and so on.
+    ``students`` are the ids of those it is about, where that is known.
     """
 
     kind: str
     where: str
     what: str
+    students: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ class Grade:
     """What one student got for one exercise.
 
     ``report`` is the grading as the instructor sees it, ``view`` the same as the student may. ``final``
-    is None where there is no number yet: nothing handed in, or nothing that could be judged.
+    is None where there is no number yet: nothing handed in, or nothing that could be judged. ``refused``:
+    something was handed in, and nothing of it could be used.
     ``submitted`` is in ISO form, ``late_seconds`` past the deadline, ``penalty`` in points.
     """
 
@@ -85,11 +88,14 @@ class Grade:
     late_seconds: int = 0
     penalty: float = 0.0
     overrides: tuple[Override, ...] = ()
+    refused: bool = False
 
     @property
     def outcome(self) -> str:
         """The word for a table."""
-        return self.report.outcome.value if self.handed_in else "MISSING"
+        if self.handed_in:
+            return self.report.outcome.value
+        return "REFUSED" if self.refused else "MISSING"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,29 @@ def comment(url: str, student: str) -> str:
 
 def test_sqlite(tmp_path: Path, record: ClassRecord) -> None:
     check(tmp_path, f"sqlite:///{tmp_path}/gradebook.db", record)
+
+
+def test_points_come_and_go_with_the_classs_own(tmp_path: Path, record: ClassRecord) -> None:
+    """Points for what was not handed in are entered; those of a grading that no longer counts do not stay."""
+    url = f"sqlite:///{tmp_path}/gradebook.db"
+    write_gradebook(url, record)
+    given = {"dan": 12.0, "cyd": None}
+    grades = tuple(
+        replace(
+            one,
+            final=given.get(one.student.id, one.final),
+            report=replace(one.report, points=given.get(one.student.id) or one.report.points),
+        )
+        for one in record.grades
+    )
+    write_gradebook(url, replace(record, grades=grades))
+    scores = {student: float(row["score"] or 0) for student, row in exported(tmp_path, url).items()}
+    assert scores == {"ada": 100, "bob": 22.07, "cyd": 0, "dan": 12}
+    assert comment(url, "dan").startswith("12 points in the end.\nNothing was handed in.")
+    # Points that were given and taken back go again.
+    write_gradebook(url, record)
+    scores = {student: float(row["score"] or 0) for student, row in exported(tmp_path, url).items()}
+    assert scores == {"ada": 100, "bob": 22.07, "cyd": 75, "dan": 0}
 
 
 def _programs() -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import random
 import signal
@@ -124,6 +125,39 @@ def test_no_worker_outlives_a_killed_batch(tmp_path: Path) -> None:
     while any(Path(f"/proc/{pid}/stat").exists() for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [pid for pid in workers if alive(pid)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a child's life is tied to its parent's on Linux")
+@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
+def test_what_a_killed_batchs_children_wrote_goes_with_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary, out = tmp_path / "tmp", tmp_path / "out"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    hand_in(tmp_path / "in", "ada", FILES[0], text("solutions", FILES[0]))
+    words = ["-m", "grader", "batch", str(tmp_path / "in"), "--out", str(out), "--workers", "1", "--quiet"]
+    process = start(*words, "--run-code", "--unsafe-no-sandbox")
+    deadline = time.monotonic() + 60
+    # The worker's folder, and that of the child which runs the kernel with all rights.
+    while len(family := descendants(process.pid)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert len(family) == 2
+    assert len(list(out.glob(".grading/*"))) == 2
+    process.kill()
+    process.communicate()
+    while any(map(alive, family)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not [pid for pid in family if alive(pid)]
+    assert len(list(out.glob(".grading/*"))) == 2
+    finish(start(*words))
+    assert not list(out.glob(".grading*"))
+    assert not list(temporary.iterdir())
+
+
+def descendants(pid: int) -> list[int]:
+    found = children(pid)
+    return [*found, *(below for one in found for below in descendants(one))]
 
 
 def children(pid: int) -> list[int]:

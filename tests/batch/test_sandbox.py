@@ -74,6 +74,18 @@ def run_script(folder: Path, text: str, length: int, limits: Limits | None = Non
     return run_child(find_sandbox(), script, {}, b"", length, limits)
 
 
+def test_the_trial_of_a_sandbox_leaves_nothing_on_a_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every worker tries it; one that is killed at that moment would leave a folder of its own."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a folder was made")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    assert find_sandbox.__wrapped__() is not None
+
+
 def test_a_child_is_another_user_than_the_one_before_it(tmp_path: Path) -> None:
     """Whom the kernel is still ending is not counted against the next one."""
     if os.geteuid() != 0:

@@ -29,7 +29,7 @@ def graded(path: Path, data: bytes, capsys: pytest.CaptureFixture[str]) -> tuple
         (b"\x7fELF\x02\0\0", "binary data, not a text file: byte 6 is zero"),
         (b"# caf\xe9\nx = 1\n", ":1: byte 0xE9 at byte 6 of this line is not UTF-8"),
         ("x = 1\n".encode("utf-16"), "saved as UTF-16; save it as UTF-8"),
-        (b"#" * 1_000_001, "1,000,001 bytes; a submission has at most 1,000,000"),
+        (b"#" * 1_000_001, "more than 1,000,000 bytes; a submission has at most 1,000,000"),
     ],
 )
 def test_a_file_that_is_no_text_fails_with_its_reason(

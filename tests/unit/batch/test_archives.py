@@ -129,3 +129,34 @@ def test_archive_names() -> None:
         None,
         None,
     ]
+
+
+def stored(name: bytes) -> bytes:
+    """A zip with one member whose name is these bytes, and no flag that says how to read them."""
+    stand_in = b"n" * len(name)
+    data = zipped({stand_in.decode(): b"x"})
+    assert data.count(stand_in) == 2
+    return data.replace(stand_in, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        # As macOS and Info-ZIP write it.
+        ("Zoë Ünïcode_1_assignsubmission_file_".encode(), "Zoë Ünïcode_1_assignsubmission_file_"),
+        ("李小龙.py".encode(), "李小龙.py"),
+        # As DOS wrote it: 0x89 is an e with two dots, and no UTF-8.
+        (b"Zo\x89.py", "Zoë.py"),
+        (b"plain.py", "plain.py"),
+    ],
+)
+def test_a_name_is_read_as_it_was_written(name: bytes, read: str) -> None:
+    (entry,) = expand(stored(name), ("a.zip",))
+    assert isinstance(entry, Entry)
+    assert entry.parts == ("a", read)
+
+
+def test_a_name_that_hides_a_climb_in_utf_8_is_refused_all_the_same() -> None:
+    (one,) = expand(stored("../ë/x.py".encode()), ("a.zip",))
+    assert isinstance(one, Problem)
+    assert "climbs out" in one.what

@@ -185,3 +185,76 @@ def test_whose_hand_in_could_not_be_opened_is_known(tmp_path: Path) -> None:
     roster.write_text("id,name\nbob1,bob\ndora,Dora Day\n", encoding="utf-8")
     found = discover(tmp_path, CATALOGUE, read_roster(roster))
     assert found.unopened == {("ada", ""), ("bob1", ""), ("cleo", "02_ragged_dims"), ("dora", "")}
+
+
+def test_without_a_roster_whoever_handed_in_what_is_refused_is_a_student(tmp_path: Path) -> None:
+    put(tmp_path, "ada/work.zip", "bob.zip", f"Dora Day_77_assignsubmission_file_/{NAME}.zip", f"eve/{NAME}")
+    put(tmp_path, "fay/02_ragged_dims.pdf", "gus/02_ragged_dims.ipynb", "gus/data.csv", "eve/notes.pdf")
+    (tmp_path / "cleo").mkdir()
+    (tmp_path / f"cleo/{NAME}").symlink_to(tmp_path / "eve" / NAME)
+    (tmp_path / "hal").symlink_to(tmp_path / "eve", target_is_directory=True)
+    found = discover(tmp_path, CATALOGUE, None)
+    assert [one.student.id for one in found.submissions] == ["eve"]
+    assert [one.id for one in found.others] == ["Dora Day", "ada", "bob", "cleo", "fay", "gus", "hal"]
+    assert found.unopened == {
+        *(("Dora Day", ""), ("ada", ""), ("bob", ""), ("hal", "")),
+        ("cleo", "01_tiled_matmul"),
+    }
+    assert found.unnamed == {"fay", "gus"}
+    # Of what is no answer by its looks, one is listed where there is nothing else.
+    assert {one.where for one in found.problems if one.kind == "unknown-file"} == {
+        "fay/02_ragged_dims.pdf",
+        "gus/02_ragged_dims.ipynb",
+    }
+    assert {one.students for one in found.problems} == {(student.id,) for student in found.others}
+
+
+def test_what_lies_beside_the_students_is_nobodys(tmp_path: Path) -> None:
+    put(tmp_path, f"submitted/ada/ps1/{NAME}", f"source/ps1/{NAME}", "02_ragged_dims.zip")
+    put(tmp_path, "submitted/02_ragged_dims.zip", "submitted/notes.txt")
+    (tmp_path / "source/link").symlink_to("/etc")
+    os.mkfifo(tmp_path / "submitted/pipe")
+    found = discover(tmp_path, CATALOGUE, None)
+    assert found.others == ()
+    assert {one.kind for one in found.problems} == {"archive-refused", "link", "not-a-file"}
+    assert all(one.students == () for one in found.problems)
+
+
+def test_a_classs_archive_that_is_refused_is_no_student(tmp_path: Path) -> None:
+    path = tmp_path / "homework.zip"
+    path.write_bytes(b"PK\x03\x04 and no more")
+    found = discover(path, CATALOGUE, None)
+    assert (kinds(found), found.others) == ({("archive-refused", "homework.zip")}, ())
+
+
+def test_two_of_one_name_are_told_apart_though_one_of_them_cannot_be_opened(tmp_path: Path) -> None:
+    put(tmp_path, f"Ada Day_1_assignsubmission_file_/{NAME}", "Ada Day_2_assignsubmission_file_/work.zip")
+    found = discover(tmp_path, CATALOGUE, None)
+    assert [one.student.id for one in found.submissions] == ["Ada Day (1)"]
+    assert [one.id for one in found.others] == ["Ada Day (2)"]
+    assert found.unopened == {("Ada Day (2)", "")}
+
+
+def test_a_roster_lists_whose_hand_in_was_refused_as_no_missing_student(tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id\nada\nbob\ncleo\n", encoding="utf-8")
+    put(tmp_path / "in", "ada.zip", "bob/02_ragged_dims.pdf", "stranger/work.zip", "handouts/sheet.pdf")
+    found = discover(tmp_path / "in", CATALOGUE, read_roster(roster))
+    assert {one.where: one.what for one in found.problems if one.kind.endswith("student")} == {
+        "cleo": "handed in nothing",
+        "stranger": "is not in the roster",
+    }
+    assert {one.id for one in found.others} == {"ada", "bob", "stranger"}
+
+
+def test_a_class_in_an_archive_is_searched_as_deep_as_one_in_a_folder(tmp_path: Path) -> None:
+    inner, outer = tmp_path / "inner.zip", tmp_path / "in/ada/outer.zip"
+    outer.parent.mkdir(parents=True)
+    for path, name, data in ((inner, NAME, b"x"), (outer, "inner.zip", None)):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, inner.read_bytes() if data is None else data)
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("ada/outer.zip", outer.read_bytes())
+    wanted = [("ada", "01_tiled_matmul", f"ada/outer/inner/{NAME}")]
+    assert who(discover(tmp_path / "in", CATALOGUE, None)) == wanted
+    assert who(discover(tmp_path / "class.zip", CATALOGUE, None)) == wanted

@@ -116,10 +116,17 @@ def test_points_for_a_part_of_what_was_not_handed_in_are_a_problem_and_not_promi
 def test_what_could_not_be_opened_is_not_called_missing(exercise: str) -> None:
     grading = Grading(Assignment(), {"02": INFO}, "full", unopened=frozenset({("ada", exercise)}))
     (one,) = grading.grades([], [ADA])
+    assert (one.outcome, one.final, one.handed_in) == ("REFUSED", None, False)
     assert remark(one) == "What was handed in could not be opened; ask your instructor."
     assert json.loads(prairielearn(one))["format_errors"] == [
         "what was handed in could not be opened; ask your instructor"
     ]
+
+
+def test_files_that_name_no_exercise_are_not_called_missing() -> None:
+    (one,) = Grading(Assignment(), {"02": INFO}, "full", unnamed=frozenset({"ada"})).grades([], [ADA])
+    assert (one.outcome, one.final) == ("REFUSED", None)
+    assert remark(one) == "No file that was handed in names an exercise; ask your instructor."
 
 
 def test_an_extension_that_cannot_be_read_is_listed_though_nothing_was_handed_in() -> None:
