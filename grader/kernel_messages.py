@@ -10,7 +10,7 @@ from grader.checks.places import function_node, parameters
 from grader.checks.repair import Confirmed
 from grader.checks.repairs import Repair
 from grader.checks.traffic import TRAFFIC
-from grader.diagnosis import Context, explain, rank
+from grader.diagnosis import Context, MendedPart, explain, rank
 from grader.records import Diagnostic, Dim3, FamilyResult, Finding, ShapeResult
 from grader.rubric.model import Rubric
 from grader.simt import Program
@@ -69,7 +69,7 @@ def diagnose(
     # Exchanged indices are found by the experiment itself: they are shown on the first failing shape.
     shown = next((one for one in seen if one.finding.severity == "error"), None) if causes else None
     messages: list[Diagnostic] = []
-    for finding in _ordered([*early, *(one.finding for one in seen)], causes):
+    for finding in _ordered([*early, *(one.finding for one in seen)], confirmed):
         context = _context(base, finding, by_finding.get(id(finding)) or shown)
         if any(finding is cause for cause in causes):
             context = _tested(context, confirmed, repair)
@@ -81,6 +81,10 @@ def diagnose(
 def _tested(context: Context, confirmed: Confirmed | None, repair: str | None) -> Context:
     """The context with what the experiments showed; a race that no warp order showed is not confirmed."""
     shown = confirmed.shown if confirmed is not None else None
+    if confirmed is not None and confirmed.part is not None:
+        part = confirmed.part
+        mended = MendedPart(part.shapes, part.failing, part.elements, part.wrong)
+        return replace(context, confirmed="part", repair=repair, mended=mended)
     if shown is None:
         causes = len(confirmed.findings) if confirmed is not None else 1
         return replace(context, confirmed="experiment", repair=repair, causes=causes)
@@ -89,15 +93,17 @@ def _tested(context: Context, confirmed: Confirmed | None, repair: str | None) -
     return replace(context, orders=0 if shown.wrong else shown.orders)
 
 
-def _ordered(findings: list[Finding], causes: Sequence[Finding]) -> list[Finding]:
+def _ordered(findings: list[Finding], confirmed: Confirmed | None) -> list[Finding]:
     """The causes, then the rest by rank, a few notes last.
 
     Where an experiment showed that mending the causes mends all, other errors are their consequences and left
-    out, but for those of traffic, which no result shows.
+    out, but for those of traffic, which no result shows. Where it mends a part, only what it is a part of is.
     """
-    rest = [one for one in rank(findings) if not any(one is cause for cause in causes)]
+    causes = confirmed.findings if confirmed is not None else ()
+    whole = confirmed.whole if confirmed is not None else None
+    rest = [one for one in rank(findings) if not any(one is cause for cause in (*causes, whole))]
     urgent = [one for one in rest if one.severity != "note"]
-    if causes:
+    if causes and whole is None:
         urgent = [one for one in urgent if one.severity != "error" or one.name in TRAFFIC]
     notes = [one for one in rest if one.severity == "note"]
     return [*causes, *urgent, *notes[:MOST_NOTES]]

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
+from grader.checks.guard_suspects import tested_indices
 from grader.checks.launch_repairs import grid_orders
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name
+from grader.checks.places import base_name, is_index
 from grader.checks.spots import Spot, spot
 
 __all__ = ["index_suspects", "mirrored_suspects"]
@@ -20,6 +21,8 @@ def index_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iter
     """Pairs that should mirror each other first, then single indices."""
     del launcher
     yield from grid_orders(functions)
+    for function in functions:
+        yield from tested_indices(function)
     for function in functions:
         yield from _others(function, doubtful=True)
     yield from _mirrored(functions[0])
@@ -44,7 +47,7 @@ def _mirrored(kernel: ast.FunctionDef) -> Iterator[Spot]:
     assigned = [
         node
         for node in ast.walk(kernel)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _computed(node.value)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and is_index(node.value)
     ]
     near = [(a, b) for a, b in combinations(assigned, 2) if abs(a.lineno - b.lineno) <= 1]
     for first, second in near:
@@ -102,7 +105,7 @@ def _mirrored_names(kernel: ast.FunctionDef, axes: Mapping[str, str]) -> dict[st
     named = {
         ast.unparse(node.value): ast.unparse(node.targets[0])
         for node in ast.walk(kernel)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _computed(node.value)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and is_index(node.value)
     }
     for code, name in named.items():
         other = named.get(_exchanged(ast.parse(code, mode="eval").body, axes))
@@ -119,13 +122,6 @@ def _twin_counters(kernel: ast.FunctionDef) -> dict[str, str]:
                 a, b = ast.unparse(outer.target), ast.unparse(inner.target)
                 pairs |= {a: b, b: a}
     return pairs
-
-
-def _computed(value: ast.expr) -> bool:
-    """An index: names and arithmetic, with no load and no call but of the grid."""
-    return not any(
-        isinstance(one, ast.Subscript | ast.Call | ast.Compare) for one in ast.walk(value)
-    ) and not (isinstance(value, ast.Constant))
 
 
 class _Exchange(ast.NodeTransformer):
@@ -177,7 +173,7 @@ def _stripped(function: ast.FunctionDef) -> Iterator[Spot]:
             case ast.Assign(
                 targets=[ast.Name()], value=ast.BinOp(left=left, op=ast.Add() | ast.Sub()) as value
             ):
-                if _computed(value) and isinstance(left, ast.BinOp):
+                if is_index(value) and isinstance(left, ast.BinOp):
                     yield spot("offset", value, ast.unparse(left))
 
 
@@ -233,7 +229,7 @@ def _whole_indices(function: ast.FunctionDef) -> list[str]:
             counts[ast.unparse(index)] = counts.get(ast.unparse(index), 0) + 1
     for node in ast.walk(function):
         # An index that is tested is meant to be used.
-        if isinstance(node, ast.Compare) and _computed(node.left):
+        if isinstance(node, ast.Compare) and is_index(node.left):
             counts.setdefault(ast.unparse(node.left), 0)
     arrays = {base_name(node) for node in ast.walk(function) if isinstance(node, ast.Subscript)}
     for arg in function.args.args:

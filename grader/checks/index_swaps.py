@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name, function_node, parameters, thread_names
+from grader.checks.places import base_name, device_functions, function_node, parameters, thread_names
 from grader.checks.repairs import Repair
 from grader.checks.rewrite import Edit
 from grader.checks.wrong_result import own_name
@@ -28,6 +28,9 @@ _OF_ANY = frozenset(
     {"transposed-result", "swapped-operands", "wrong-result", "dropped-k-tail", "repeated-k-tail"}
 )
 
+#: What an array is to the kernel, the likeliest to have its indices exchanged first.
+_ORDER = ("result", "operand", "tile")
+
 
 def index_swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[Repair, Finding]]:
     """The accesses that may have their two indices exchanged, each with what this would confirm."""
@@ -36,21 +39,19 @@ def index_swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tup
     if function is None:
         return
     outputs = {own_name(launcher, name) for name in launcher.kernel.outputs}
-    inputs = set(parameters(function)) - outputs
-    nodes = [one for one in ast.walk(function) if isinstance(one, ast.Subscript) and _has_a_pair(one)]
+    roles = dict.fromkeys(parameters(function), "operand") | dict.fromkeys(outputs, "result")
     usual = thread_names([function])
-    nodes.sort(
-        key=lambda one: (
-            base_name(one) not in outputs,
-            base_name(one) not in inputs,
-            # A slot named by y and then x is as it should be: the other access has them exchanged.
-            _indices_of(one) == usual,
-            one.lineno,
-        )
-    )
-    for node in nodes:
+    accesses = [
+        (node, role)
+        for one, names in _with_roles([function, *device_functions(program, function)], roles)
+        for node in ast.walk(one)
+        if isinstance(node, ast.Subscript) and _has_a_pair(node)
+        for role in [names.get(base_name(node) or "", "tile")]
+    ]
+    # A slot named by y and then x is as it should be: the other access has them exchanged.
+    accesses.sort(key=lambda one: (_ORDER.index(one[1]), _indices_of(one[0]) == usual, one[0].lineno))
+    for node, rule in accesses:
         span, array = program.span(node), base_name(node) or ""
-        rule = "result" if array in outputs else "operand" if array in inputs else "tile"
         if not any(_may_come_of(finding, span, array, rule) for finding in findings):
             continue
 
@@ -61,6 +62,21 @@ def index_swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tup
         slot = Slot(array, "shared" if rule == "tile" else "global", ())
         found = Finding("transposed-result", "error", span, slot=slot, facts={"rule": rule, "array": array})
         yield Repair("swap-indices", span.line, swap), found
+
+
+def _with_roles(
+    functions: Sequence[ast.FunctionDef], roles: Mapping[str, str]
+) -> Iterator[tuple[ast.FunctionDef, Mapping[str, str]]]:
+    """Each function with the roles of its names, those of a device function as its first call has them."""
+    known: dict[str, Mapping[str, str]] = {functions[0].name: roles}
+    for caller in functions:
+        own = known.setdefault(caller.name, {})
+        for call in (one for one in ast.walk(caller) if isinstance(one, ast.Call)):
+            called = next((one for one in functions[1:] if one.name == base_name(call.func)), None)
+            if called is not None:
+                passed = zip(parameters(called), map(base_name, call.args), strict=False)
+                known.setdefault(called.name, {name: own[arg] for name, arg in passed if arg and arg in own})
+    return ((one, known[one.name]) for one in functions)
 
 
 def _may_come_of(finding: Finding, span: Span, array: str, rule: str) -> bool:

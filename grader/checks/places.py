@@ -17,6 +17,7 @@ __all__ = [
     "function_node",
     "header_span",
     "innermost_loop",
+    "is_index",
     "k_loop",
     "loads_of",
     "parameters",
@@ -211,3 +212,11 @@ def reached_functions(tree: ast.Module, roots: tuple[str | None, ...]) -> frozen
         frontier = {id(one) for one in functions if one.name in called} - reached
         reached |= frontier
     return frozenset(reached)
+
+
+def is_index(value: ast.expr) -> bool:
+    """Whether it may be an index: names and arithmetic, with no load, no call, and no constant alone."""
+    parts = ast.walk(value)
+    return not isinstance(value, ast.Constant) and not any(
+        isinstance(one, ast.Subscript | ast.Call | ast.Compare) for one in parts
+    )

@@ -16,7 +16,8 @@ from math import prod
 from grader.checks.evidence import Seen
 from grader.checks.index_swaps import index_swaps
 from grader.checks.launch_repairs import block_sizes
-from grader.checks.launching import Effort, Launcher, Trial
+from grader.checks.launching import Launcher, Trial
+from grader.checks.partial import Attempt, Part, part_of, reach_of
 from grader.checks.repairs import Repair, repairs_for
 from grader.checks.rewrite import Edit
 from grader.checks.suspects import Suspect, suspects
@@ -40,21 +41,26 @@ _PLACELESS = frozenset(
 class Confirmed:
     """The causes that an experiment confirmed, with the repairs that were made: together they mend all.
 
-    ``shown`` is what the orders of the warps gave, for a race.
+    ``shown`` is what the orders of the warps gave, for a race. ``part`` is set where the one repair mends
+    a part only; then ``whole`` is the finding of what it is a part of.
     """
 
     findings: tuple[Finding, ...]
     repairs: tuple[Repair, ...]
     shown: Shown | None = None
+    part: Part | None = None
+    whole: Finding | None = None
 
 
 def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen]) -> Confirmed | None:
-    """The first repair, in the order of the causes, after which the whole suite is right; None without one.
+    """The first repair, in the order of the causes, after which the whole suite is right.
 
     A single repair is tried before all those of the same name together, and those before exchanged
-    indices and before pairs of different causes.
+    indices and before pairs of different causes. Where none mends a wrong result that has no place, the
+    one that mends a part of it is given; None without one.
     """
-    ordered = _in_order(trials)
+    ordered, first = _in_order(trials), causes[0]
+    singles: list[Attempt] = []
     tried: set[str] = set()
     attempts = _attempts(launcher, [cause.finding for cause in causes], ordered[0])
     for findings, repairs in islice(attempts, MOST_ATTEMPTS):
@@ -65,10 +71,21 @@ def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen])
         if mark in tried and len(repairs) > 1:
             continue
         tried.add(mark)
-        if _mends(launcher.with_program(edit.program()), ordered):
+        repaired = launcher.with_program(edit.program())
+        reach = reach_of(repaired, ordered)
+        if reach.right == len(ordered):
             shown = _shown(launcher, edit, findings, causes)
             return Confirmed(tuple(findings), tuple(repairs), shown)
-    return None
+        if len(repairs) == 1 and findings[0].primary != first.finding.primary:
+            singles.append(Attempt(findings[0], repairs[0], repaired, reach))
+    return _part(singles, ordered, first) if first.finding.name == "wrong-result" else None
+
+
+def _part(singles: Sequence[Attempt], ordered: Sequence[Trial], first: Seen) -> Confirmed | None:
+    part = part_of(singles, ordered, first.trial)
+    if part is None:
+        return None
+    return Confirmed((part.finding,), (part.repair,), part=part, whole=first.finding)
 
 
 def _shown(
@@ -175,23 +192,3 @@ def _pairs(
     if parts[0] and parts[1]:
         both = {(repair.code, repair.line): repair for part in parts for _, repair in part}
         yield [parts[0][0][0], parts[1][0][0]], list(both.values())
-
-
-def _mends(launcher: Launcher, trials: Sequence[Trial]) -> bool:
-    # Where the first shape was wrong, its values alone tell a repair that does not help.
-    first = trials[0]
-    if first.failed_pass is not None and not _right(launcher, first, "values"):
-        return False
-    return all(_right(launcher, trial, "watch") for trial in trials)
-
-
-def _right(launcher: Launcher, trial: Trial, effort: Effort) -> bool:
-    """Whether the shape is right and, as far as the effort goes, free of errors."""
-    config, findings = launcher.config(trial.shape)
-    if config is None:
-        return False
-    on_floats = trial.failed_pass is not None and not trial.failed_pass.arguments.exact
-    box = launcher.cover(trial.shape, config)
-    one = None if on_floats else launcher.launch(trial.shape, config, exact=True, effort=effort, box=box)
-    one = one or launcher.approximate(trial.shape, config, effort=effort, box=box)
-    return one.right and not any(finding.severity == "error" for finding in (*findings, *one.run.findings))

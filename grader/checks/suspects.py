@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from grader.checks.guard_suspects import guard_suspects
 from grader.checks.index_suspects import index_suspects, mirrored_suspects
 from grader.checks.launching import Launcher
 from grader.checks.places import base_name, device_functions, function_node, shared_arrays
@@ -45,7 +46,7 @@ def suspects(launcher: Launcher, name: str, *, misplaced: bool = False) -> Itera
     functions = [kernel, *device_functions(program, kernel)]
     kinds = _KINDS.get(name, _KINDS["wrong-result"])
     if misplaced:
-        kinds = (index_suspects, _guards)
+        kinds = (index_suspects, guard_suspects)
     seen: set[tuple[int, int, str]] = set()
     for kind in kinds:
         for one in kind(launcher, functions):
@@ -139,39 +140,6 @@ def _outputs(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[S
                     yield spot("output", value, sums.pop())
 
 
-def _guards(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
-    """The test of a guarded load or store, as the array itself would have it."""
-    del launcher
-    arrays = {arg.arg for arg in functions[0].args.args}
-    for function in functions:
-        own = arrays | {arg.arg for arg in function.args.args}
-        for node in ast.walk(function):
-            if isinstance(node, ast.If | ast.IfExp) and (access := _guarded(node, own)) is not None:
-                yield spot("guard", node.test, "", _exactly(access))
-
-
-def _exactly(access: ast.Subscript) -> Callable[[Edit, Span], bool]:
-    return lambda edit, span: edit.guard_exactly(span, access)
-
-
-def _guarded(node: ast.If | ast.IfExp, arrays: set[str]) -> ast.Subscript | None:
-    """The access to a global array that the test stands before."""
-    inside = node.body if isinstance(node.body, list) else [node.body]
-    for statement in inside:
-        for one in ast.walk(statement):
-            if isinstance(one, ast.Subscript) and base_name(one) in arrays and _global(one, statement):
-                return one
-    return None
-
-
-def _global(node: ast.Subscript, statement: ast.AST) -> bool:
-    """In ``tile[ty, tx] = source[row, col]`` the second is meant, whatever its name."""
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-        others = [one for one in ast.walk(statement.value) if isinstance(one, ast.Subscript)]
-        return node in others if others else node is statement.targets[0]
-    return True
-
-
 def _ranges(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
     """The innermost loops over a tile, as long as the tile is wide, and the step of a loop over tiles."""
     width = _width(launcher, functions[0])
@@ -236,8 +204,17 @@ _Kind = Callable[[Launcher, list[ast.FunctionDef]], Iterator[Spot]]
 #: Which edits may mend what, the likeliest first.
 _KINDS: Mapping[str, tuple[_Kind, ...]] = {
     "precision-loss": (_conversions, sum_suspects),
-    "unwritten-output": (mirrored_suspects, _guards, index_suspects),
-    "dropped-k-tail": (_ranges, _guards, _starts, index_suspects, sum_suspects),
+    "unwritten-output": (mirrored_suspects, guard_suspects, index_suspects),
+    "dropped-k-tail": (_ranges, guard_suspects, _starts, index_suspects, sum_suspects),
     "repeated-k-tail": (sum_suspects, _fills, _outputs, _ranges, _starts, index_suspects),
-    "wrong-result": (sum_suspects, _starts, _fills, _outputs, _guards, _ranges, index_suspects, _conversions),
+    "wrong-result": (
+        sum_suspects,
+        _starts,
+        _fills,
+        _outputs,
+        guard_suspects,
+        _ranges,
+        index_suspects,
+        _conversions,
+    ),
 }

@@ -38,6 +38,8 @@ Mask = npt.NDArray[np.bool_]
 
 #: Names that may hold on some of the failing shapes only; wrong-result takes the rest.
 _PARTIAL = frozenset({("unwritten-output", "some"), ("unwritten-output", "all"), ("wrong-result", "")})
+#: So many depths K are looked at for one whose products say more.
+MOST_DEPTHS = 4
 
 
 def result_findings(
@@ -65,10 +67,9 @@ def result_findings(
         whole = {key: rank for key, rank in tally.items() if rank[0] == len(left) or key in _PARTIAL}
         key = min(whole, key=lambda key: whole[key][1])
         covered = [index for index, guesses in left.items() if any(guess.key == key for guess in guesses)]
-        trial = failing[covered[0]]
         guess = next(guess for guess in left[covered[0]] if guess.key == key)
         if only is None or guess.name in only:
-            found.append((trial, _finding(launcher, trial, guess, len(covered))))
+            found.append(_most_telling(launcher, [failing[index] for index in covered], guess))
         if guess.name == "unwritten-output":
             # What the other shapes show may well follow from it; the next grading tells.
             break
@@ -117,6 +118,31 @@ def _plain_guesses(launcher: Launcher, one: Pass) -> tuple[Guess, ...]:
         if one.arguments.exact and np.array_equal(got, old + estimate.value):
             guesses.append(Guess("accumulated-into-output", "added"))
     return (*guesses, Guess("wrong-result", ""))
+
+
+def _most_telling(launcher: Launcher, covered: Sequence[Trial], guess: Guess) -> tuple[Trial, Finding]:
+    """The first covered trial with its finding, or a later one where the first says little.
+
+    Where K is small, a sum cut short may lack every product; a deeper sum shows which of them are lacking.
+    """
+    first = covered[0], _finding(launcher, covered[0], guess, len(covered))
+    if guess.key != ("wrong-result", "") or not _lacks_all(first[1]):
+        return first
+    depths: set[int] = set()
+    for trial in covered:
+        depth = trial.shape.dims.get("K", 0)
+        if depth in depths or len(depths) == MOST_DEPTHS:
+            continue
+        depths.add(depth)
+        finding = _finding(launcher, trial, guess, len(covered))
+        if finding.name in K_RANGE:
+            return trial, finding
+    return first
+
+
+def _lacks_all(finding: Finding) -> bool:
+    missing, size = finding.facts.get("missing"), finding.counts.get("size")
+    return isinstance(missing, tuple) and size is not None and missing == ((0, size - 1),)
 
 
 def _position(launcher: Launcher, name: str) -> int:

@@ -2,8 +2,8 @@
 
 from grader.diagnosis import catalogue
 from grader.diagnosis.catalogue import CATALOGUE, UnknownNameError
-from grader.diagnosis.context import Context
+from grader.diagnosis.context import Context, MendedPart
 from grader.diagnosis.explain import explain
 from grader.diagnosis.rank import rank
 
-__all__ = ["CATALOGUE", "Context", "UnknownNameError", "catalogue", "explain", "rank"]
+__all__ = ["CATALOGUE", "Context", "MendedPart", "UnknownNameError", "catalogue", "explain", "rank"]

@@ -10,19 +10,30 @@ from grader.records import Dim3, FamilyResult, ShapeResult
 
 
 @dataclass(frozen=True, slots=True)
+class MendedPart:
+    """What a trial repair put right: so many of the failing shapes, so many wrong elements of one shape."""
+
+    shapes: int
+    failing: int
+    elements: int
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The surroundings of one finding.
 
     ``path`` is shown in the frame as it is. ``source_lines`` are the submission's lines without
     line ends. ``settings`` are its constants, say ``{"TILE": 16}``. ``confirmed`` says how the
     cause was tested: "experiment" where a repair of this one cause made every shape pass,
-    "schedule" where besides that an order of the warps gave a wrong element, ``None`` where
-    neither happened. ``repair`` completes the sentence "with ... this kernel passes every shape"
-    ("a barrier after line 33") and is shown at the last hint level only. ``orders`` is the number
-    of warp orders that were tried. ``names`` maps roles to the kernel's own names: kernel, out,
-    left, right, reference. ``causes`` is how many faults had to be repaired together for that
-    confirmation. ``shape`` is the launch shape on which the finding was made, by
-    default the first failing one; ``grid`` and ``block`` are that launch's, as (x, y, z).
+    "schedule" where besides that an order of the warps gave a wrong element, "part" where a repair
+    put right what ``mended`` says and no repair all, ``None`` where nothing of it happened.
+    ``repair`` completes the sentence "with ... this kernel passes every shape" ("a barrier after
+    line 33") and is shown at the last hint level only. ``orders`` is the number of warp orders that
+    were tried. ``names`` maps roles to the kernel's own names: kernel, out, left, right, reference.
+    ``causes`` is how many faults had to be repaired together for that confirmation. ``shape`` is
+    the launch shape on which the finding was made, by default the first failing one; ``grid`` and
+    ``block`` are that launch's, as (x, y, z).
     """
 
     path: str
@@ -31,7 +42,8 @@ class Context:
     families: tuple[FamilyResult, ...] = ()
     failing: tuple[ShapeResult, ...] = ()
     passing: tuple[ShapeResult, ...] = ()
-    confirmed: Literal["experiment", "schedule"] | None = None
+    confirmed: Literal["experiment", "schedule", "part"] | None = None
+    mended: MendedPart | None = None
     repair: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     orders: int = 0

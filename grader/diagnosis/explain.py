@@ -19,7 +19,7 @@ from grader.diagnosis import (
     warp_lanes,
 )
 from grader.diagnosis.catalogue import CATALOGUE, Family
-from grader.diagnosis.context import Context
+from grader.diagnosis.context import Context, MendedPart
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import number, plural, sentence
 from grader.diagnosis.passing import explain_passing
@@ -130,6 +130,9 @@ def _checked(evidence: Evidence, wording: Wording) -> str:
             "this one fault" if context.causes == 1 else f"{context.causes} faults, this one among them,"
         )
         return f"confirmed by experiment: with {repaired} repaired, every shape passes"
+    if context.confirmed == "part" and context.mended is not None:
+        right = _put_right(context.mended)
+        return f"tested by experiment: with this repaired, {right}; the rest stays wrong, so this is not all"
     compared = context.failing or context.passing or context.orders or context.seen_on is not None
     if (
         compared
@@ -145,9 +148,18 @@ def _checked(evidence: Evidence, wording: Wording) -> str:
     return sentence(seen_in, wording.all_the_same, joiner="; ")
 
 
+def _put_right(part: MendedPart) -> str:
+    if part.shapes:
+        passes = "passes" if part.shapes == 1 else "pass"
+        return f"{number(part.shapes)} of the {number(part.failing)} failing shapes {passes}"
+    return f"{number(part.elements)} of {number(part.wrong)} wrong elements come right"
+
+
 def _hints(wording: Wording, context: Context) -> tuple[str, ...]:
     question, pointer, action = wording.hints
-    if context.repair and context.confirmed is not None:
+    if context.repair and context.mended is not None:
+        action = f"{action}. Tried: with {context.repair}, {_put_right(context.mended)}"
+    elif context.repair and context.confirmed is not None:
         total = len(context.failing) + len(context.passing)
         shapes = f"all {number(total)} shapes" if total > 1 else "every shape"
         action = f"{action}. Confirmed: with {context.repair} this kernel passes {shapes}"

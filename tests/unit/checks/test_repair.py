@@ -287,3 +287,56 @@ def test_a_stale_slot_that_harms_nothing_is_no_error() -> None:
         "for k in range(TILE)", "for k in range(min(TILE, K - t * TILE))"
     )
     assert [one.finding.name for one in seen_in(text) if one.finding.severity == "error"] == []
+
+
+FIRST_TILE_SKIPPED = ("range((K + TILE - 1) // TILE)", "range(1, (K + TILE - 1) // TILE)")
+ROW_OF_FIRST_TILE = ("= B[t * TILE + ty, col]", "= B[ty, col]")
+
+
+def test_of_two_faults_the_one_that_mends_some_shapes_is_named() -> None:
+    """Without the first fault, the second harms no shape whose K is that of one tile."""
+    part = confirmed(FIRST_TILE_SKIPPED, ROW_OF_FIRST_TILE)
+    assert part is not None
+    assert part.part is not None
+    _, trials = trials_of(KERNEL)
+    one_tile = sum(trial.shape.dims["K"] <= 4 for trial in trials)
+    assert (part.part.shapes, part.part.failing) == (one_tile, len(trials))
+    assert (part.findings[0].name, part.findings[0].primary and part.findings[0].primary.line) == (
+        "wrong-result",
+        13,
+    )
+    assert part.whole is not None
+    assert part.whole.primary is not None
+    assert part.whole.primary.line == 27
+    # With the named fault mended the other is named, and confirmed.
+    left = confirmed(ROW_OF_FIRST_TILE)
+    assert left is not None
+    assert left.part is None
+
+
+def test_a_wrong_result_that_no_edit_brings_nearer_has_no_cause() -> None:
+    assert confirmed(("C[row, col] = acc", "C[row, col] = acc * acc - 3 * K"), ROW_OF_FIRST_TILE) is None
+
+
+def test_a_sum_cut_short_is_named_by_a_shape_that_shows_it() -> None:
+    """Where K is 1 the only product is lacking, which tells nothing; a deeper sum lacks its last one."""
+    finding = first_error("(K + TILE - 1) // TILE", "(K + TILE - 1) // (TILE + 1)")
+    assert finding.name == "dropped-k-tail"
+
+
+def test_exchanged_indices_in_a_device_function_are_found_there() -> None:
+    text = KERNEL.replace(
+        "            acc += As[ty, k] * Bs[k, tx]\n", "            acc += term(As, Bs, ty, tx, k)\n"
+    )
+    term = "@cuda.jit(device=True)\ndef term(left, right, row, col, k):\n"
+    term += "    return left[row, k] * right[col, k]\n\n"
+    found = confirmed_text(text.replace("@cuda.jit\ndef product", term + "@cuda.jit\ndef product"))
+    assert found is not None
+    [finding] = found.findings
+    assert (finding.name, finding.facts["rule"], finding.slot and finding.slot.array) == (
+        "transposed-result",
+        "tile",
+        "right",
+    )
+    assert finding.primary is not None
+    assert finding.primary.line == 6
