@@ -285,7 +285,7 @@ def generate(seed: int) -> Kernel:
     for _ in range(source.randint(3, 7)):
         writer.statement(barriers=True)
     body = [*writer.lines, *("    " + line for line in TAIL)]
-    data = {
+    data: dict[str, list[Any]] = {
         "A": [source.randint(-20, 20) for _ in range(max(total, 9))],
         "F": [source.randint(-40, 40) / 8 for _ in range(max(total, 9))],
         "ADD": [0] * 5,
