@@ -11,6 +11,7 @@ from grader.checks.repair import Confirmed
 from grader.checks.repairs import Repair
 from grader.checks.traffic import TRAFFIC
 from grader.diagnosis import Context, MendedPart, explain, rank
+from grader.diagnosis.grammar import listing
 from grader.records import Diagnostic, Dim3, FamilyResult, Finding, ShapeResult
 from grader.rubric.model import Rubric
 from grader.simt import Program
@@ -27,6 +28,7 @@ _REPAIRS = {
     "round-up": "the division on line {line} rounded up",
     "tile-count": "the loop on line {line} run once for each k-tile",
     "swap-grid": "the two axes of the grid on line {line} exchanged",
+    "swap-launch": "the grid and the block on line {line} exchanged",
     "swap-indices": "the two indices on line {line} exchanged",
     "assign-output": "the sum stored on line {line} and not added",
     "suspect-type": "`{text}` as the type on line {line}",
@@ -44,6 +46,15 @@ _REPAIRS = {
     "suspect-mirrored": "`{text}` on line {line}",
     "suspect-axes": "x and y exchanged on line {line} and on the one beside it",
     "suspect-offset": "`{text}` on line {line}",
+    "suspect-shape": "`{text}` as the shape on line {line}",
+    "suspect-alias": "`{text}` on line {line}",
+    "suspect-test": "`{text}` as the limit on line {line}",
+    "suspect-rebinding": "the statement on line {line} taken out",
+    "suspect-each-round": "`{text}` moved from line {line} into the loop",
+    "suspect-flip": "`{text}` on line {line}",
+    "suspect-buffers": "`{text}` as the number of buffers on line {line}",
+    "suspect-lane": "`{text}` as the lane on line {line}",
+    "suspect-blank": "`{text}` on line {line}",
     "suspect-index": "`{text}` as the index on line {line}",
 }
 MOST_NOTES = 6
@@ -86,11 +97,18 @@ def _tested(context: Context, confirmed: Confirmed | None, repair: str | None) -
         mended = MendedPart(part.shapes, part.failing, part.elements, part.wrong)
         return replace(context, confirmed="part", repair=repair, mended=mended)
     if shown is None:
-        causes = len(confirmed.findings) if confirmed is not None else 1
+        causes = _faults(confirmed) if confirmed is not None else 1
         return replace(context, confirmed="experiment", repair=repair, causes=causes)
     if shown.wrong and shown.mended:
         return replace(context, confirmed="schedule", repair=repair, orders=shown.orders)
     return replace(context, orders=0 if shown.wrong else shown.orders)
+
+
+def _faults(confirmed: Confirmed) -> int:
+    """How many faults had to be repaired: one finding may stand for accesses that each need a repair."""
+    if len(confirmed.findings) < 2:
+        return 1
+    return max(len(confirmed.findings), len({(one.code, one.line, one.text) for one in confirmed.repairs}))
 
 
 def _ordered(findings: list[Finding], confirmed: Confirmed | None) -> list[Finding]:
@@ -119,7 +137,7 @@ def base_context(
         source_lines=program.lines,
         settings=settings,
         families=tuple(families),
-        failing=tuple(shape for shape in shapes if not shape.passed),
+        failing=tuple(shape for shape in shapes if not shape.passed and shape.ran),
         passing=tuple(shape for shape in shapes if shape.passed),
         names=_names(rubric, program),
     )
@@ -160,7 +178,7 @@ def _names(rubric: Rubric, program: Program) -> dict[str, str]:
 
 def _words(repairs: Sequence[Repair]) -> str:
     said = dict.fromkeys(_REPAIRS[one.code].format(line=one.line, text=one.text) for one in repairs)
-    return " and ".join(said)
+    return listing(tuple(said))
 
 
 def curtailed(message: Diagnostic) -> Diagnostic:

@@ -70,8 +70,14 @@ def families_of(
 def shape_result(shape: Shape, trial: Trial | None, launcher: Launcher | None) -> ShapeResult:
     """One shape's result; without a trial it did not pass."""
     if trial is None or launcher is None:
-        return ShapeResult(shape.family, shape.dims, shape.shown, passed=False)
+        return ShapeResult(shape.family, shape.dims, shape.shown, passed=False, ran=False)
     clean = not any(finding.severity == "error" for finding in settle(launcher, trial))
     return ShapeResult(
-        shape.family, shape.dims, shape.shown, trial.right and clean, trial.wrong, trial.elements
+        shape.family,
+        shape.dims,
+        shape.shown,
+        trial.right and clean,
+        trial.wrong,
+        trial.elements,
+        floats=any(not one.arguments.exact for one in trial.passes),
     )

@@ -17,7 +17,7 @@ from grader.checks.places import function_node
 from grader.rubric.model import KernelSpec
 from grader.simt import Program
 
-__all__ = ["hangs_on_fractions"]
+__all__ = ["hangs_on_fractions", "tests_of_values"]
 
 WIDE = ("float32", "float64")
 #: Calls that take no values of arrays, or leave them as they are.
@@ -48,6 +48,18 @@ def hangs_on_fractions(program: Program, kernel: KernelSpec) -> bool:
     judged = [part for part in body if isinstance(part, JUDGED)]
     names = _loaded(judged)
     return not all(_plain(part, names) for part in judged)
+
+
+def tests_of_values(function: ast.FunctionDef) -> list[ast.expr]:
+    """The conditions that hang on what was loaded from an array, in the order of the text."""
+    names = _loaded([part for part in ast.walk(function) if isinstance(part, JUDGED)])
+    tests = [part.test for part in ast.walk(function) if isinstance(part, ast.If | ast.While | ast.IfExp)]
+    found = [part for test in tests for part in _clauses(test) if _holds_values(part, names)]
+    return sorted(found, key=lambda one: (one.lineno, one.col_offset))
+
+
+def _clauses(test: ast.expr) -> list[ast.expr]:
+    return [one for part in test.values for one in _clauses(part)] if isinstance(test, ast.BoolOp) else [test]
 
 
 def _called(node: ast.Call) -> str:

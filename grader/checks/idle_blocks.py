@@ -2,7 +2,8 @@
 
 A grid of one block for each *element* is a common slip, and a launch of it takes hundreds of times as
 long. So the blocks that cover the output run first, and one block of each part of the grid beyond them;
-where the result is right then, and those blocks leave it so, the rest is not run. What the memory
+where the result is right then, and those blocks leave it so, the rest is not run. Where it is wrong, all
+blocks run, until it was seen on a few shapes that those beyond make no difference. What the memory
 counters would have been is worked out from the blocks that ran:
 
     counter = counter of the covering blocks + sum over the parts: counter of its one block * its blocks
@@ -16,21 +17,30 @@ from itertools import chain, combinations
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grader.checks.launch_config import Config, returned_grid
 from grader.checks.trial import Pass
 from grader.records import Dim3, Finding
+from grader.rubric.model import KernelSpec
 from grader.rubric.suites import Shape
 from grader.simt import Box, Run
 
 if TYPE_CHECKING:
     from grader.checks.launching import Launcher
 
-__all__ = ["Crowd", "crowd_of", "idle_finding", "launch_sampled"]
+__all__ = ["ENOUGH_IDLE", "STRETCHED", "Crowd", "crowd_of", "idle_finding", "launch_sampled", "left_the_same"]
 
 #: So many times the blocks that are needed are launched whole: a block too many along each axis is common.
 LENIENCY = 4
 #: The most blocks that are launched whole where the blocks that cover the output do not give the result.
 MOST_BLOCKS = 16_384
+#: Of so many shapes with sides that differ, all blocks have to leave what the covering ones left. Then the
+#: blocks beyond are taken to be idle on every shape, where the result is wrong too.
+ENOUGH_IDLE = 2
+#: Where blocks beyond made a difference, so many times the covering ones are tried along each axis: a block
+#: may be larger than the tile that it computes.
+STRETCHED = 2
 
 _COUNTED = ("global_load_requests", "global_load_sectors", "global_load_bytes")
 
@@ -51,6 +61,11 @@ class Crowd:
     def too_many(self) -> bool:
         """Whether no kernel of a suite's small shapes needs so many."""
         return self.blocks > MOST_BLOCKS
+
+    @property
+    def is_oblong(self) -> bool:
+        """Whether the axes need different numbers of blocks: exchanged axes would leave some out."""
+        return self.cover[0] != self.cover[1]
 
     def parts(self) -> Iterator[tuple[Dim3, int]]:
         """The last block of each part of the grid beyond the cover, and how many blocks the part has."""
@@ -74,7 +89,7 @@ def crowd_of(launcher: Launcher, shape: Shape, config: Config) -> Crowd | None:
     extents = launcher.extents(sizes, shape)
     grid, block = _dim3(config.grid), _dim3(config.block)
     cover = [
-        min(blocks, -(-size // threads))
+        min(blocks, launcher.stretch * -(-size // threads))
         for blocks, threads, size in zip(grid, block, (*extents, 1, 1), strict=False)
     ]
     crowd = Crowd(grid, (cover[0], cover[1], cover[2]))
@@ -98,6 +113,12 @@ def launch_sampled(
         if not again.right:
             return again
     return replace(first, run=_together(runs, weights))
+
+
+def left_the_same(kernel: KernelSpec, some: Pass, every: Pass) -> bool:
+    """Whether all blocks left in every output what the covering ones had left."""
+    pairs = ((some.after[name], every.after[name]) for name in kernel.outputs)
+    return all(np.array_equal(one, other, equal_nan=True) for one, other in pairs)
 
 
 def idle_finding(launcher: Launcher, crowd: Crowd) -> Finding:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 
+from grader.checks.definitions import definitions, names_in
 from grader.checks.guard_suspects import tested_indices
 from grader.checks.launch_repairs import grid_orders
 from grader.checks.launching import Launcher
 from grader.checks.places import base_name, is_index
 from grader.checks.spots import Spot, spot
+from grader.checks.symmetry import axes_of, exchanged
 
 __all__ = ["index_suspects", "mirrored_suspects"]
 
@@ -43,26 +45,22 @@ def mirrored_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> I
 
 def _mirrored(kernel: ast.FunctionDef) -> Iterator[Spot]:
     """Of two index definitions next to each other, each as the other with x and y exchanged."""
-    axes = _axes(kernel)
-    assigned = [
-        node
-        for node in ast.walk(kernel)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and is_index(node.value)
-    ]
+    axes = axes_of(kernel)
+    assigned = [one.value for one in definitions(kernel) if is_index(one.value)]
     near = [(a, b) for a, b in combinations(assigned, 2) if abs(a.lineno - b.lineno) <= 1]
     for first, second in near:
         for old, other in ((first, second), (second, first)):
-            code = _exchanged(other.value, axes)
-            if code != ast.unparse(old.value):
-                yield spot("mirrored", old.value, code)
+            code = exchanged(other, axes)
+            if code != ast.unparse(old):
+                yield spot("mirrored", old, code)
     for first, second in near:
         for only in ("threadIdx", "blockIdx"):
-            codes = [_exchanged(one.value, axes, only) for one in (first, second)]
-            if all(code != ast.unparse(one.value) for code, one in zip(codes, (first, second), strict=True)):
-                yield _both(first.value, second.value, codes)
+            codes = [exchanged(one, axes, only) for one in (first, second)]
+            if all(code != ast.unparse(one) for code, one in zip(codes, (first, second), strict=True)):
+                yield _both(first, second, codes)
     for first, _ in near:
-        for value in _grid_forms(first.value):
-            yield spot("offset", first.value, value)
+        for value in _grid_forms(first):
+            yield spot("offset", first, value)
 
 
 def _both(first: ast.expr, second: ast.expr, codes: list[str]) -> Spot:
@@ -81,75 +79,9 @@ def _grid_forms(value: ast.expr) -> Iterator[str]:
             yield f"{block} + {last}" if isinstance(value.op, ast.Add) else block
 
 
-def _axes(kernel: ast.FunctionDef) -> dict[str, str]:
-    """Names for a thread's x and y, each with its counterpart; so with counters of like loops."""
-    found: dict[str, str] = {}
-    for node in ast.walk(kernel):
-        match node:
-            case ast.Assign(
-                targets=[ast.Name(id=name)], value=ast.Attribute(value=place, attr="x" | "y" as axis)
-            ):
-                found[f"{ast.unparse(place)}.{axis}"] = name
-    pairs: dict[str, str] = {}
-    for key, name in found.items():
-        other = found.get(key[:-1] + ("y" if key.endswith("x") else "x"))
-        if other is not None:
-            pairs[name] = other
-    pairs |= _twin_counters(kernel)
-    return pairs | _mirrored_names(kernel, pairs)
-
-
-def _mirrored_names(kernel: ast.FunctionDef, axes: Mapping[str, str]) -> dict[str, str]:
-    """Two names defined by the same expression with x and y exchanged, say a slot's row and column."""
-    found: dict[str, str] = {}
-    named = {
-        ast.unparse(node.value): ast.unparse(node.targets[0])
-        for node in ast.walk(kernel)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and is_index(node.value)
-    }
-    for code, name in named.items():
-        other = named.get(_exchanged(ast.parse(code, mode="eval").body, axes))
-        if other is not None and other != name:
-            found[name] = other
-    return found
-
-
-def _twin_counters(kernel: ast.FunctionDef) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for outer in (one for one in ast.walk(kernel) if isinstance(one, ast.For)):
-        for inner in outer.body:
-            if isinstance(inner, ast.For) and ast.dump(inner.iter) == ast.dump(outer.iter):
-                a, b = ast.unparse(outer.target), ast.unparse(inner.target)
-                pairs |= {a: b, b: a}
-    return pairs
-
-
-class _Exchange(ast.NodeTransformer):
-    def __init__(self, axes: Mapping[str, str], only: str | None) -> None:
-        self.axes, self.only = axes, only
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        named = self.only != "blockIdx"
-        return ast.Name(self.axes.get(node.id, node.id) if named else node.id, node.ctx)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if node.attr in ("x", "y") and (self.only is None or self.only in ast.unparse(node.value)):
-            return ast.Attribute(node.value, "y" if node.attr == "x" else "x", node.ctx)
-        return node
-
-
-def _exchanged(value: ast.expr, axes: Mapping[str, str], only: str | None = None) -> str:
-    copied = ast.parse(ast.unparse(value), mode="eval").body
-    return ast.unparse(_Exchange(axes, only).visit(copied))
-
-
 def _indices(function: ast.FunctionDef) -> Iterator[tuple[ast.Subscript, ast.expr, ast.expr]]:
     """Each index of the two that a tile or matrix has, and the other one; a thread's own array has none."""
-    local = {
-        ast.unparse(node.targets[0])
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and "local.array" in ast.unparse(node.value)
-    }
+    local = {one.name for one in definitions(function) if "local.array" in ast.unparse(one.value)}
     for node in ast.walk(function):
         if (
             isinstance(node, ast.Subscript)
@@ -168,11 +100,9 @@ def _stripped(function: ast.FunctionDef) -> Iterator[Spot]:
         match index:
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
                 yield spot("index", index, ast.unparse(left))
-    for node in ast.walk(function):
-        match node:
-            case ast.Assign(
-                targets=[ast.Name()], value=ast.BinOp(left=left, op=ast.Add() | ast.Sub()) as value
-            ):
+    for one in definitions(function):
+        match one.value:
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub()) as value:
                 if is_index(value) and isinstance(left, ast.BinOp):
                     yield spot("offset", value, ast.unparse(left))
 
@@ -205,9 +135,8 @@ def _names(function: ast.FunctionDef) -> list[str]:
     counts: dict[str, int] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Subscript):
-            for one in ast.walk(node.slice):
-                if isinstance(one, ast.Name) and not one.id.isupper():
-                    counts[one.id] = counts.get(one.id, 0) + 1
+            for name in names_in(node.slice):
+                counts[name] = counts.get(name, 0) + 1
     return sorted(counts, key=lambda name: (-counts[name], name))[:MOST_NAMES]
 
 

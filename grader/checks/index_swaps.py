@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
+from grader.checks.definitions import thread_names
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name, device_functions, function_node, parameters, thread_names
+from grader.checks.places import base_name, device_functions, function_node, parameters
 from grader.checks.repairs import Repair
 from grader.checks.rewrite import Edit
 from grader.checks.wrong_result import own_name
@@ -45,19 +46,19 @@ def index_swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tup
         (node, role)
         for one, names in _with_roles([function, *device_functions(program, function)], roles)
         for node in ast.walk(one)
-        if isinstance(node, ast.Subscript) and _has_a_pair(node)
-        for role in [names.get(base_name(node) or "", "tile")]
+        if isinstance(node, ast.Subscript | ast.Call) and (array := _array_of(node)) is not None
+        for role in [names.get(array, "tile")]
     ]
     # A slot named by y and then x is as it should be: the other access has them exchanged.
     accesses.sort(key=lambda one: (_ORDER.index(one[1]), _indices_of(one[0]) == usual, one[0].lineno))
     for node, rule in accesses:
-        span, array = program.span(node), base_name(node) or ""
+        span, array = program.span(node), _array_of(node) or ""
         if not any(_may_come_of(finding, span, array, rule) for finding in findings):
             continue
 
         def swap(edit: Edit, span: Span = span) -> bool:
-            found = edit.at(span, ast.Subscript)
-            return isinstance(found, ast.Subscript) and edit.swap_indices(found)
+            found = edit.at(span, ast.Subscript, ast.Call)
+            return isinstance(found, ast.Subscript | ast.Call) and edit.swap_indices(found)
 
         slot = Slot(array, "shared" if rule == "tile" else "global", ())
         found = Finding("transposed-result", "error", span, slot=slot, facts={"rule": rule, "array": array})
@@ -89,14 +90,20 @@ def _may_come_of(finding: Finding, span: Span, array: str, rule: str) -> bool:
     return finding.name in _OF_ANY and not ({"missing", "repeated"} & finding.facts.keys())
 
 
-def _indices_of(node: ast.Subscript) -> tuple[str, ...]:
-    return tuple(ast.unparse(one) for one in node.slice.elts) if isinstance(node.slice, ast.Tuple) else ()
+def _indices_of(node: ast.Subscript | ast.Call) -> tuple[str, ...]:
+    index = node.slice if isinstance(node, ast.Subscript) else node.args[1]
+    return tuple(ast.unparse(one) for one in index.elts) if isinstance(index, ast.Tuple) else ()
 
 
-def _has_a_pair(node: ast.Subscript) -> bool:
-    """A row and a column, perhaps behind the number of a buffer."""
-    return (
-        isinstance(node.slice, ast.Tuple)
-        and len(node.slice.elts) in (2, 3)
-        and isinstance(node.value, ast.Name)
-    )
+def _array_of(node: ast.AST) -> str | None:
+    """The array of an access by row and column, perhaps behind a buffer's number; an atomic operation too."""
+    match node:
+        case (
+            ast.Subscript(value=ast.Name(id=array), slice=ast.Tuple(elts=elts))
+            | ast.Call(
+                func=ast.Attribute(value=ast.Attribute(attr="atomic")),
+                args=[ast.Name(id=array), ast.Tuple(elts=elts), *_],
+            )
+        ):
+            return array if len(elts) in (2, 3) else None
+    return None

@@ -5,7 +5,8 @@ matrix but the first, so that all products of one sum have the same sign: a prod
 added twice always shows, and every float32 sum is exact. *Approximate*: floats in (-1, 1), with one sign
 for each row of the first matrix and each column of the others, so that a kernel that treats negative
 values otherwise shows it, and no sum cancels its own errors; but in every sixteenth row the signs are
-mixed, for kernels that look at a sum's sign.
+mixed, for kernels that look at a sum's sign. A sixteenth of them, one row of the first matrix and one
+column of the others are zero, for kernels that take a zero for the end of something or for nothing.
 """
 
 from __future__ import annotations
@@ -24,13 +25,16 @@ from grader.rubric.expressions import evaluate
 from grader.rubric.model import ArgSpec, KernelSpec
 from grader.rubric.reference import Estimate, evaluate_reference
 
-__all__ = ["Arguments", "draw_arguments", "drawn_arguments", "is_exact", "old_values"]
+__all__ = ["Arguments", "draw_arguments", "drawn_arguments", "is_exact", "old_values", "without_zeros"]
 
 Array = npt.NDArray[Any]
 SEED = b"tilegrade inputs 1"
 LARGEST = 8
 #: The first of the rows in which signs are mixed, and one less than their distance.
 MIXED_ROW = 15
+#: One in so many floats is zero, and so is this row of the first matrix, this column of the others.
+ZERO_SHARE = 16
+ZERO_LINE = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,17 @@ def draw_arguments(
     return Arguments(values, _expected(kernel, values), exact)
 
 
+def without_zeros(kernel: KernelSpec, arguments: Arguments) -> Arguments:
+    """The same arguments with another number for each zero of the inputs, and what they give."""
+    values = {
+        name: np.where(value == 0, value.dtype.type(1), value)
+        if isinstance(value, np.ndarray) and not kernel.args[name].out
+        else value
+        for name, value in arguments.values.items()
+    }
+    return Arguments(values, _expected(kernel, values), arguments.exact)
+
+
 def _expected(kernel: KernelSpec, values: Mapping[str, Any]) -> dict[str, Estimate]:
     inputs = {name: value for name, value in values.items() if not kernel.args[name].out}
     expected: dict[str, Estimate] = {}
@@ -165,4 +180,9 @@ def _floats(rng: np.random.Generator, shape: tuple[int, ...], arg: ArgSpec, *, b
         signs[MIXED_ROW :: MIXED_ROW + 1] = rng.choice((-1, 1), size=signs[MIXED_ROW :: MIXED_ROW + 1].shape)
     else:
         signs *= rng.choice((-1, 1), size=shape[-1])
+    numbers[rng.integers(0, ZERO_SHARE, size=shape) == 0] = 0.0
+    if by_row:
+        numbers[ZERO_LINE : ZERO_LINE + 1] = 0.0
+    elif len(shape) > 1:
+        numbers[..., ZERO_LINE : ZERO_LINE + 1] = 0.0
     return (numbers * signs).astype(kind)

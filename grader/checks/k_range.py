@@ -58,7 +58,12 @@ def counted(
     if not missing.any() and not repeated.any():
         misplaced = are_misplaced(launcher, trial, names, (index[0], index[1]))
         return guess.name, replace(known, facts={"misplaced": True} if misplaced else {})
-    facts: dict[str, Fact] = {"missing": ranges(missing), "repeated": ranges(repeated)}
+    facts: dict[str, Fact] = {
+        "missing": ranges(missing),
+        "repeated": ranges(repeated),
+        # How often the repeated ones are added, where that is not the same for all of them.
+        "often": tuple(int(one) for one in np.unique(counts[repeated])),
+    }
     name = guess.name if guess.rule else _name_by_count(missing, repeated)
     selected = repeated if name == "repeated-k-tail" else missing
     if not selected.any():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from grader.checks.definitions import definitions
 from grader.checks.launch_config import returned_grid
 from grader.checks.launching import Launcher, Trial
 from grader.checks.places import function_node
@@ -13,9 +14,10 @@ from grader.checks.rewrite import Edit
 from grader.checks.spots import Spot, spot
 from grader.records import Fact, Finding, Span
 
-__all__ = ["block_sizes", "grid_orders"]
+__all__ = ["block_sizes", "grid_orders", "other_blocks"]
 
 TILE = "TILE"
+MOST_SIDES = 2
 
 
 def block_sizes(launcher: Launcher, trial: Trial) -> Iterator[tuple[Finding, Repair]]:
@@ -30,16 +32,69 @@ def block_sizes(launcher: Launcher, trial: Trial) -> Iterator[tuple[Finding, Rep
     place = _block_place(launcher, name)
     if place is None:
         return
-    span, wanted = place, f"({TILE}, {TILE})"
+    facts: dict[str, Fact] = {"rule": "block-size", "function": name, "got": str(config.block)}
+    facts["shape"] = tuple(trial.shape.dims.items())
+    square = f"({TILE}, {TILE})"
+    if config.grid[:2] == (tile, tile):
+        exchanged = Finding("bad-launch-config", "error", place, facts={**facts, "wanted": square})
+        yield exchanged, Repair("swap-launch", place.line, _exchange(place))
+    flat = [f"{TILE} * {TILE}"] if _along_x(launcher) else []
+    for wanted in (*flat, square):
+        finding = Finding("bad-launch-config", "error", place, facts={**facts, "wanted": wanted})
+        yield finding, Repair("block-size", place.line, _replacement(place, wanted), wanted)
 
+
+def other_blocks(launcher: Launcher) -> Iterator[Repair]:
+    """Blocks with a side that another constant names: how far apart a thread's own rows are."""
+    name = launcher.kernel.launch.from_
+    kernel = function_node(launcher.program, launcher.kernel.name)
+    place = _block_place(launcher, name) if name is not None else None
+    if place is None or kernel is None or TILE not in launcher.constants:
+        return
+    made = {one.name for one in definitions(ast.Module(_plain(launcher.program.tree), []))}
+    strides = {
+        part.id: None
+        for node in ast.walk(kernel)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+        for part in (node.left, node.right)
+        if isinstance(part, ast.Name) and part.id in made and part.id != TILE
+    }
+    for side in list(strides)[:MOST_SIDES]:
+        for wanted in (f"({TILE}, {side})", f"({side}, {TILE})", f"({side}, {side})"):
+            yield Repair("block-size", place.line, _replacement(place, wanted), wanted)
+
+
+def _plain(tree: ast.Module) -> list[ast.stmt]:
+    return [one for one in tree.body if isinstance(one, ast.Assign | ast.AnnAssign)]
+
+
+def _along_x(launcher: Launcher) -> bool:
+    """Whether the kernel numbers its threads along x alone."""
+    kernel = function_node(launcher.program, launcher.kernel.name)
+    text = ast.unparse(kernel) if kernel is not None else ""
+    return "threadIdx.x" in text and "threadIdx.y" not in text
+
+
+def _replacement(span: Span, code: str) -> Callable[[Edit], bool]:
     def apply(edit: Edit) -> bool:
         old = edit.at(span, ast.expr)
-        return old is not None and edit.replace(old, ast.parse(wanted, mode="eval").body)
+        return old is not None and edit.replace(old, ast.parse(code, mode="eval").body)
 
-    facts: dict[str, Fact] = {"rule": "block-size", "function": name, "wanted": wanted}
-    facts |= {"got": str(config.block), "shape": tuple(trial.shape.dims.items())}
-    finding = Finding("bad-launch-config", "error", span, facts=facts)
-    yield finding, Repair("block-size", span.line, apply, wanted)
+    return apply
+
+
+def _exchange(span: Span) -> Callable[[Edit], bool]:
+    """The two parts of what the function returns, the second of which stands there, exchanged."""
+
+    def apply(edit: Edit) -> bool:
+        for node in edit.walk():
+            match node:
+                case ast.Return(value=ast.Tuple(elts=[_, block]) as parts) if edit.span(block) == span:
+                    parts.elts.reverse()
+                    return True
+        return False
+
+    return apply
 
 
 def _block_place(launcher: Launcher, name: str) -> Span | None:

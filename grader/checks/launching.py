@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from grader.checks.fractions import hangs_on_fractions
-from grader.checks.idle_blocks import Crowd, crowd_of, idle_finding, launch_sampled
+from grader.checks.idle_blocks import (
+    ENOUGH_IDLE,
+    STRETCHED,
+    Crowd,
+    crowd_of,
+    idle_finding,
+    launch_sampled,
+    left_the_same,
+)
 from grader.checks.inputs import Arguments, drawn_arguments, is_exact
 from grader.checks.launch_config import Config, student_config
 from grader.checks.result import wrong_elements
@@ -42,6 +50,10 @@ class Launcher:
     drawn: dict[tuple[str, bool], Arguments] = field(default_factory=dict)
     #: Whether a grid of far more blocks than cover the output was seen to need them.
     needs_all: bool = False
+    #: How many shapes came out as wrong with all blocks of such a grid as with those that cover the output.
+    idle_seen: int = 0
+    #: So many times the blocks along each axis that would cover the output are taken to be needed.
+    stretch: int = 1
 
     def with_program(self, program: Program) -> Launcher:
         """The same suite for another program, with the arguments that are drawn already."""
@@ -80,8 +92,12 @@ class Launcher:
         if config is None:
             return Trial(shape, None, findings)
         crowd = crowd_of(self, shape, config) if not self.needs_all else None
-        if crowd is not None and (trial := self._crowded(shape, config, crowd, floats)) is not None:
-            return trial
+        sampled: tuple[Pass, ...] = ()
+        if crowd is not None:
+            sampled = self._sampled(shape, config, crowd, floats)
+            if crowd.too_many or self.idle_seen >= ENOUGH_IDLE or all(one.right for one in sampled):
+                findings = (idle_finding(self, crowd), *sampled[0].run.findings)
+                return Trial(shape, config, findings, sampled)
         exact = self.launch(shape, config, exact=True)
         passes = [] if exact is None else [exact]
         if exact is None or (floats and exact.right):
@@ -90,19 +106,25 @@ class Launcher:
         machine = passes[0].run.findings
         extra = _new(passes[1].run.findings, machine) if len(passes) > 1 else ()
         trial = Trial(shape, config, (*findings, *machine, *extra), tuple(passes))
-        self.needs_all |= crowd is not None and trial.right
+        if crowd is not None:
+            self.needs_all |= trial.right
+            self._compare(crowd, sampled[0], passes[0])
         return trial
 
-    def _crowded(self, shape: Shape, config: Config, crowd: Crowd, floats: bool) -> Trial | None:
-        """The trial of a grid with far too many blocks; None where it has to be launched whole."""
-        passes = [launch_sampled(self, shape, config, crowd, exact=True)]
-        if floats or passes[0] is None:
-            passes.append(launch_sampled(self, shape, config, crowd, exact=False))
-        made = tuple(one for one in passes if one is not None)
-        if not crowd.too_many and not all(one.right for one in made):
-            return None
-        findings = (idle_finding(self, crowd), *made[0].run.findings)
-        return Trial(shape, config, findings, made)
+    def _compare(self, crowd: Crowd, some: Pass, every: Pass) -> None:
+        """Note of a wrong shape whether the blocks beyond those that cover the output made a difference."""
+        if left_the_same(self.kernel, some, every):
+            self.idle_seen += crowd.is_oblong
+        else:
+            self.idle_seen, self.stretch = 0, STRETCHED
+
+    def _sampled(self, shape: Shape, config: Config, crowd: Crowd, floats: bool) -> tuple[Pass, ...]:
+        """The passes of a grid with far too many blocks, of which only some are launched."""
+        exact = launch_sampled(self, shape, config, crowd, exact=True)
+        if exact is not None and not (floats and exact.right):
+            return (exact,)
+        also = launch_sampled(self, shape, config, crowd, exact=False)
+        return tuple(one for one in (exact, also) if one is not None)
 
     def cover(self, shape: Shape, config: Config) -> Box | None:
         """The blocks that an experiment has to run where the grid has far more; None for all of them."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
+from grader.checks.idle_blocks import MOST_BLOCKS
 from grader.checks.launching import Effort, Launcher, Pass, Trial
 from grader.checks.repairs import Repair
 from grader.records import Finding
@@ -59,6 +61,9 @@ def reach_of(launcher: Launcher, trials: Sequence[Trial]) -> Reach:
         return Reach(0, wrong)
     for number, trial in enumerate(trials):
         one = _launched(launcher, trial, "watch")
+        if number and one is not None and not one.right:
+            # Right so far: the blocks that seem to cover the output need not be those that compute it.
+            one = _launched(launcher, trial, "watch", whole=True) or one
         if one is None or not one.right or any(finding.severity == "error" for finding in one.run.findings):
             return Reach(number)
     return Reach(len(trials))
@@ -99,12 +104,19 @@ def _wrong(launcher: Launcher, trial: Trial) -> int:
     return sum(int(mask.sum()) for mask in one.wrong.values())
 
 
-def _launched(launcher: Launcher, trial: Trial, effort: Effort) -> Pass | None:
-    """The pass that failed, or the exact one, with the repair; None where the launch is refused."""
+def _launched(launcher: Launcher, trial: Trial, effort: Effort, *, whole: bool = False) -> Pass | None:
+    """The pass that failed, or the exact one, with the repair; None where the launch is refused.
+
+    With ``whole`` all blocks of the grid run, and None says that those that covered the output were all,
+    or are too few of them.
+    """
     config, findings = launcher.config(trial.shape)
     if config is None or any(finding.severity == "error" for finding in findings):
         return None
     on_floats = trial.failed_pass is not None and not trial.failed_pass.arguments.exact
     box = launcher.cover(trial.shape, config)
+    if whole and (box is None or prod(config.grid) > MOST_BLOCKS):
+        return None
+    box = None if whole else box
     one = None if on_floats else launcher.launch(trial.shape, config, exact=True, effort=effort, box=box)
     return one or launcher.approximate(trial.shape, config, effort=effort, box=box)

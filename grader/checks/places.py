@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
+from grader.checks.definitions import definitions
 from grader.records import Span
 from grader.simt import Program
 
@@ -26,7 +27,6 @@ __all__ = [
     "shared_arrays",
     "shared_declaration",
     "stores_to",
-    "thread_names",
 ]
 
 Loop = ast.For | ast.While
@@ -75,15 +75,16 @@ def shared_declaration(function: ast.FunctionDef) -> ast.Call | None:
 
 
 def shared_arrays(functions: list[ast.FunctionDef]) -> frozenset[str]:
-    """Names of the shared arrays; in a device function, those of the parameters they are passed as."""
-    names = {
-        node.targets[0].id
-        for function in functions
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and "shared.array" in ast.unparse(node.value)
+    """Names of the shared arrays and their parts; in a device function, of the parameters they come as."""
+    defined = [one for function in functions for one in definitions(function)]
+    names = {one.name for one in defined if "shared.array" in ast.unparse(one.value)}
+    indexed = {
+        base_name(node) for one in functions for node in ast.walk(one) if isinstance(node, ast.Subscript)
     }
+    for one in defined:
+        # A part of a shared array under a name of its own: it is indexed in turn, unlike an element.
+        if isinstance(one.value, ast.Subscript) and base_name(one.value) in names and one.name in indexed:
+            names.add(one.name)
     others = {function.name: parameters(function) for function in functions[1:]}
     for node in ast.walk(functions[0]):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in others:
@@ -180,19 +181,6 @@ def header_span(program: Program, loop: Loop) -> Span:
     last = loop.iter if isinstance(loop, ast.For) else loop.test
     start, end = program.span(loop), program.span(last)
     return Span(start.line, start.column, end.end_line, end.end_column)
-
-
-def thread_names(functions: list[ast.FunctionDef]) -> tuple[str, ...]:
-    """What the kernel calls ``threadIdx.y`` and ``threadIdx.x``, in that order."""
-    names: dict[str, str] = {}
-    for node in (node for function in functions for node in ast.walk(function)):
-        match node:
-            case ast.Assign(
-                targets=[ast.Name(id=name)], value=ast.Attribute(attr="x" | "y" as axis) as place
-            ):
-                if ast.unparse(place).endswith(f"threadIdx.{axis}"):
-                    names[axis] = name
-    return tuple(names.get(axis, "") for axis in "yx")
 
 
 @lru_cache(maxsize=16)

@@ -15,7 +15,7 @@ from math import prod
 
 from grader.checks.evidence import Seen
 from grader.checks.index_swaps import index_swaps
-from grader.checks.launch_repairs import block_sizes
+from grader.checks.launch_repairs import block_sizes, other_blocks
 from grader.checks.launching import Launcher, Trial
 from grader.checks.partial import Attempt, Part, part_of, reach_of
 from grader.checks.repairs import Repair, repairs_for
@@ -30,10 +30,27 @@ __all__ = ["Confirmed", "confirm"]
 MOST_ATTEMPTS = 54
 MOST_CAUSES = 4
 MOST_SUSPECTS = 40
+#: So many single edits are tried for a fault that the machine saw where it happens, not where it is made.
+MOST_FOR_SYMPTOMS = 12
 
 #: Wrong results that show what is wrong and not where: single edits of the kernel are tried for these.
 _PLACELESS = frozenset(
     {"wrong-result", "dropped-k-tail", "repeated-k-tail", "precision-loss", "unwritten-output"}
+)
+
+
+#: Faults of an access, whose cause may be what its index is made from.
+_SYMPTOMS = frozenset(
+    {
+        "out-of-bounds-read",
+        "out-of-bounds-write",
+        "shared-read-before-barrier",
+        "shared-overwrite-before-barrier",
+        "uninitialised-shared-read",
+        "stale-shared-read",
+        "shared-write-conflict",
+        "global-write-conflict",
+    }
 )
 
 
@@ -127,6 +144,10 @@ def _attempts(
         yield from _located(launcher, findings[0])
     for first, second in combinations(known, 2):
         yield from _pairs(known[first], known[second])
+    if findings and findings[0].name in _SYMPTOMS:
+        yield from (([findings[0]], [repair]) for repair in other_blocks(launcher))
+        for one in islice(suspects(launcher, "symptom"), MOST_FOR_SYMPTOMS):
+            yield [findings[0]], [_edit(one)]
 
 
 def _at_place(finding: Finding, repair: Repair) -> Finding:

@@ -55,7 +55,8 @@ def repairs_for(launcher: Launcher, finding: Finding) -> list[Repair]:
         case "grid-too-small":
             return [*_round_ups(launcher, launcher.kernel.launch.from_), *_grid_swap(launcher)]
         case "dropped-k-tail" | "wrong-result" | "unwritten-output":
-            return [*_round_ups(launcher, launcher.kernel.name), *_tile_counts(launcher)]
+            counts = [*_round_ups(launcher, launcher.kernel.name), *_tile_counts(launcher)]
+            return [*counts, *_grid_swap(launcher)] if finding.name == "unwritten-output" else counts
         case "repeated-k-tail":
             return list(_tile_counts(launcher))
         case "accumulated-into-output":
@@ -94,7 +95,8 @@ def _round_ups(launcher: Launcher, function: str | None) -> Iterator[Repair]:
             old = [edit.at(span, ast.BinOp, ast.Call) for span in chosen]
             return all(one is not None and _round_up(edit, one) for one in old)
 
-        yield Repair("round-up", chosen[0].line, apply)
+        place = chosen[0] if len(chosen) == 1 else None
+        yield Repair("round-up", chosen[0].line, apply, place=place)
 
 
 def _rounds_down(node: ast.AST) -> bool:

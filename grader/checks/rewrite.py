@@ -147,6 +147,29 @@ class Edit(TreeCopy):
         outside.insert(next(i for i, one in enumerate(outside) if one is loops[0]), statement)
         return True
 
+    def insert_after(self, span: Span, code: str) -> bool:
+        """Put a statement behind the one that stands there."""
+        node = self.at(span, ast.stmt)
+        block = self.block_of(node) if isinstance(node, ast.stmt) else None
+        if node is None or block is None:
+            return False
+        place = next(i for i, one in enumerate(block) if one is node)
+        block[place + 1 : place + 1] = ast.parse(code).body
+        return True
+
+    def move_into(self, span: Span, loop: ast.stmt) -> bool:
+        """Move a statement to the beginning of a loop of the original tree."""
+        statement, into = self.at(span, ast.stmt), self.twin(loop)
+        block = self.block_of(statement) if isinstance(statement, ast.stmt) else None
+        if block is None or not isinstance(statement, ast.stmt) or not isinstance(into, ast.For | ast.While):
+            return False
+        if len(block) < 2:
+            return False
+        block.remove(statement)
+        into.body.insert(0, statement)
+        self._parents[statement] = into
+        return True
+
     def keep_threads(self, leaving: Span | None, *, loads: bool = False) -> bool:
         """Turn ``if test: return`` into a guard of every later store to a global array.
 
@@ -172,9 +195,9 @@ class Edit(TreeCopy):
 
     # -- expressions ---------------------------------------------------------------------------
 
-    def swap_indices(self, subscript: ast.Subscript) -> bool:
-        """``A[i, j]`` becomes ``A[j, i]``; of three indices the last two change places."""
-        index = subscript.slice
+    def swap_indices(self, access: ast.Subscript | ast.Call) -> bool:
+        """``A[i, j]`` becomes ``A[j, i]``; of three indices the last two change places; an atomic's too."""
+        index = access.slice if isinstance(access, ast.Subscript) else access.args[1]
         if not isinstance(index, ast.Tuple) or len(index.elts) < 2:
             return False
         index.elts[-2:] = index.elts[-2:][::-1]

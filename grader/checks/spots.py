@@ -16,12 +16,29 @@ Own = Callable[[Edit, Span], bool]
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """``old`` is the node of the original tree. ``apply`` makes the change in an edit's copy."""
+    """``old`` is the node of the original tree. ``apply`` makes the change in an edit's copy.
+
+    ``places`` is how many nodes change alike.
+    """
 
     kind: str
     old: ast.expr | ast.stmt
     code: str
     apply: Callable[[Edit], bool]
+    places: int = 1
+
+    @property
+    def sound(self) -> bool:
+        """Whether the text that would stand there is Python."""
+        return not self.code or _statement(self.code) is not None
+
+
+def _statement(code: str) -> ast.stmt | None:
+    """What the text says; None where it is no Python."""
+    try:
+        return next(iter(ast.parse(code).body), None)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def spot(kind: str, old: ast.expr | ast.stmt, code: str, own: Own | None = None) -> Spot:
@@ -33,7 +50,9 @@ def spot(kind: str, old: ast.expr | ast.stmt, code: str, own: Own | None = None)
             return False
         if own is not None:
             return own(edit, edit.span(node))
-        new = ast.parse(code).body[0]
+        new = _statement(code)
+        if new is None:
+            return False
         return edit.replace(
             node, new.value if isinstance(old, ast.expr) and isinstance(new, ast.Expr) else new
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from grader.checks.definitions import names_in, parsed, renamed, thread_names
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name, shared_arrays, thread_names
+from grader.checks.places import base_name, shared_arrays
 from grader.checks.spots import Spot, spot
 
-__all__ = ["sum_suspects"]
+__all__ = ["exchanged_factors", "sum_suspects"]
 
 #: A kernel whose loop is unrolled adds in many statements, each of which is needed.
 MOST_STATEMENTS = 4
@@ -35,6 +36,18 @@ def sum_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterat
         yield from _again(function, shared)
 
 
+def exchanged_factors(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """The two tiles of a product exchanged: each is read as the other is meant to be."""
+    del launcher
+    shared = shared_arrays(functions)
+    for node in (node for function in functions for node in ast.walk(function)):
+        if isinstance(node, ast.AugAssign | ast.Assign) and isinstance(node.value, ast.BinOp | ast.Call):
+            names = [base_name(one) or "" for one in _factors(node.value, shared)]
+            if len(names) == 2:
+                first, second = names
+                yield spot("sum", node.value, renamed(node.value, {first: second, second: first}))
+
+
 def _second_factors(
     functions: list[ast.FunctionDef],
     node: ast.AugAssign | ast.Assign,
@@ -43,14 +56,14 @@ def _second_factors(
 ) -> Iterator[Spot]:
     """The product of one tile with itself, as that with each other tile, indexed by k and x or y."""
     own = ast.unparse(first)
-    names = [one.id for one in ast.walk(first.slice) if isinstance(one, ast.Name) and not one.id.isupper()]
-    others = [*names, *thread_names(functions)]
+    names = names_in(first.slice)
+    others = [*names, *filter(None, thread_names(functions))]
     for array in sorted(shared - {base_name(first)}):
         for old in dict.fromkeys(names):
             for new in dict.fromkeys(others):
                 swapped = own.replace(base_name(first) or "", array, 1)
-                exchanged = _renamed(swapped, {old: new, new: old}) if new in names else None
-                for code in filter(None, (exchanged, _renamed(swapped, {old: new}), swapped)):
+                exchanged = renamed(swapped, {old: new, new: old}) if new in names else None
+                for code in filter(None, (exchanged, renamed(swapped, {old: new}), swapped)):
                     for final in (code, _reversed(code)):
                         yield spot("sum", node, f"{_target(node)} += {own} * {final}")
 
@@ -59,21 +72,13 @@ def _target(node: ast.AugAssign | ast.Assign) -> str:
     return ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])
 
 
-def _renamed(code: str, names: Mapping[str, str]) -> str:
-    tree = ast.parse(code, mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = names.get(node.id, node.id)
-    return ast.unparse(tree)
-
-
 def _reversed(code: str) -> str:
     """The last two indices exchanged."""
-    tree = ast.parse(code, mode="eval")
-    index = tree.body.slice if isinstance(tree.body, ast.Subscript) else None
+    access = parsed(code)
+    index = access.slice if isinstance(access, ast.Subscript) else None
     if isinstance(index, ast.Tuple):
         index.elts[-2:] = index.elts[-2:][::-1]
-    return ast.unparse(tree)
+    return ast.unparse(access) if access is not None else code
 
 
 def _factors(value: ast.expr, shared: frozenset[str]) -> list[ast.Subscript]:

@@ -11,14 +11,24 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from grader.checks.definitions import bindings
 from grader.checks.guard_suspects import guard_suspects
 from grader.checks.index_suspects import index_suspects, mirrored_suspects
 from grader.checks.launching import Launcher
+from grader.checks.loop_suspects import range_suspects, test_suspects
+from grader.checks.name_suspects import (
+    alias_suspects,
+    blank_suspects,
+    buffer_suspects,
+    extent_suspects,
+    flow_suspects,
+    lane_suspects,
+)
 from grader.checks.places import base_name, device_functions, function_node, shared_arrays
 from grader.checks.rewrite import Edit
 from grader.checks.spots import Spot, spot
-from grader.checks.sum_suspects import sum_suspects
-from grader.checks.wrong_result import own_name
+from grader.checks.sum_suspects import exchanged_factors, sum_suspects
+from grader.checks.symmetry_suspects import symmetry_suspects
 from grader.records import Span
 
 __all__ = ["Suspect", "suspects"]
@@ -46,12 +56,19 @@ def suspects(launcher: Launcher, name: str, *, misplaced: bool = False) -> Itera
     functions = [kernel, *device_functions(program, kernel)]
     kinds = _KINDS.get(name, _KINDS["wrong-result"])
     if misplaced:
-        kinds = (index_suspects, guard_suspects)
-    seen: set[tuple[int, int, str]] = set()
+        kinds = (
+            alias_suspects,
+            symmetry_suspects,
+            exchanged_factors,
+            lane_suspects,
+            index_suspects,
+            guard_suspects,
+        )
+    seen: set[tuple[int, int, str, int]] = set()
     for kind in kinds:
         for one in kind(launcher, functions):
-            mark = (one.old.lineno, one.old.col_offset, one.code)
-            if mark not in seen:
+            mark = (one.old.lineno, one.old.col_offset, one.code, one.places)
+            if mark not in seen and one.sound:
                 seen.add(mark)
                 yield Suspect(one.kind, program.span(one.old), one.code, one.apply)
 
@@ -79,24 +96,30 @@ def _starts(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Sp
     """What a sum or a counter starts from, and where."""
     del launcher
     for function in functions:
-        added = {
-            base_name(node.target) or ast.unparse(node.target)
-            for node in ast.walk(function)
-            if isinstance(node, ast.AugAssign)
-        }
-        for node in ast.walk(function):
-            if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-                continue
-            name = base_name(node.targets[0]) or ast.unparse(node.targets[0])
+        added = _added(function)
+        for one in bindings(function):
+            name, value = base_name(one.target) or one.name, one.value
             if name not in added or name in {arg.arg for arg in function.args.args}:
                 continue
-            zero = _is_zero(node.value)
-            if not zero and not any(
-                isinstance(one, ast.Subscript | ast.BinOp) for one in ast.walk(node.value)
-            ):
-                yield spot("start", node.value, "0" if isinstance(node.value, ast.Constant) else "0.0")
-            if zero and isinstance(node.targets[0], ast.Name):
-                yield spot("once", node, "", lambda edit, span: edit.move_before_loops(span))
+            zero = _is_zero(value)
+            if not zero and not any(isinstance(part, ast.Subscript | ast.BinOp) for part in ast.walk(value)):
+                yield spot("start", value, "0" if isinstance(value, ast.Constant) else "0.0")
+            if zero and one.alone and isinstance(one.statement, ast.Assign | ast.AnnAssign):
+                yield spot("once", one.statement, "", lambda edit, span: edit.move_before_loops(span))
+
+
+def _added(function: ast.FunctionDef) -> set[str]:
+    """What something is added to: ``acc += x``, and ``acc = acc + x`` too."""
+    added = {
+        base_name(node.target) or ast.unparse(node.target)
+        for node in ast.walk(function)
+        if isinstance(node, ast.AugAssign)
+    }
+    for one in bindings(function):
+        name = base_name(one.target) or one.name
+        if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(one.value)):
+            added.add(name)
+    return added
 
 
 def _fills(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
@@ -138,83 +161,72 @@ def _outputs(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[S
                 sums = {one for one in values if "[" in one} or values
                 if len(sums) == 1 and not isinstance(value, ast.Name | ast.Subscript):
                     yield spot("output", value, sums.pop())
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Attribute(attr="atomic")), args=[array, index, value]
+                )
+            ) if base_name(array) in parameters:
+                stored = f"{ast.unparse(array)}[{ast.unparse(index).strip('()')}] = {ast.unparse(value)}"
+                yield spot("output", node, stored)
 
 
-def _ranges(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
-    """The innermost loops over a tile, as long as the tile is wide, and the step of a loop over tiles."""
-    width = _width(launcher, functions[0])
-    if width is None:
-        return
-    depth = own_name(launcher, "K") if "K" in launcher.kernel.args else None
-    for function in functions:
-        for node in ast.walk(function):
-            match node:
-                case ast.For(iter=ast.Call(func=ast.Name(id="range")) as call) if not _nested(node):
-                    yield spot("range", call, f"range({width})")
-                case ast.For(iter=ast.Call(func=ast.Name(id="range")) as call) if depth is not None:
-                    yield spot("range", call, f"range(0, {depth}, {width})")
-                    yield spot("range", call, f"range(({depth} + {width} - 1) // {width})")
-                case ast.While(test=ast.Compare(left=left) as test) if _nested(node) and depth:
-                    counter = next((one.id for one in ast.walk(left) if isinstance(one, ast.Name)), None)
-                    if counter is not None:
-                        yield spot("range", test, f"{counter} < {depth}")
-                case ast.While(test=ast.Compare(left=left) as test) if not _nested(node):
-                    counter = next((one.id for one in ast.walk(left) if isinstance(one, ast.Name)), None)
-                    if counter is not None:
-                        yield spot("range", test, f"{counter} < {width}")
-                case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()) if name != width:
-                    if not isinstance(node.value, ast.Constant) and _plain(node.value):
-                        yield spot("step", node, f"{name} += {width}")
-
-
-def _nested(loop: ast.For | ast.While) -> bool:
-    """Whether a loop holds another one that is more than a thread's few elements."""
-    inner = [one for one in ast.walk(loop) if isinstance(one, ast.For | ast.While) and one is not loop]
-    return any(isinstance(one, ast.Expr) for one in ast.walk(loop)) or any(_nested(one) for one in inner[1:])
-
-
-def _plain(node: ast.expr) -> bool:
-    return not any(isinstance(one, ast.Subscript | ast.Call) for one in ast.walk(node))
-
-
-def _factories(launcher: Launcher, kernel: ast.FunctionDef) -> list[ast.FunctionDef]:
-    """The functions that the kernel is defined in."""
-    functions = [one for one in launcher.program.tree.body if isinstance(one, ast.FunctionDef)]
-    return [one for one in functions if one is not kernel and kernel in ast.walk(one)]
-
-
-def _width(launcher: Launcher, kernel: ast.FunctionDef) -> str | None:
-    """The name of the tile's width, as the kernel writes it in a shared array's shape."""
-    for node in ast.walk(kernel):
-        match node:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Attribute(attr="shared"), attr="array"), args=[shape, *_]
-            ):
-                names = {one.id for one in ast.walk(shape) if isinstance(one, ast.Name)}
-                known = sorted(names & set(launcher.constants))
-                # A factory has its own name for the width; a flat array's length is another matter.
-                outer = {arg.arg for one in _factories(launcher, kernel) for arg in one.args.args}
-                if known or names & outer:
-                    return known[0] if known else min(names & outer)
-    return "TILE" if "TILE" in launcher.constants else None
+def _every_type(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """All arrays of another type than float32 at once: one of two tiles mended leaves the other."""
+    odd = [one for one in _conversions(launcher, functions) if one.kind == "type"]
+    if len(odd) > 1:
+        yield Spot("type", odd[0].old, "float32", lambda edit: all(one.apply(edit) for one in odd), len(odd))
 
 
 _Kind = Callable[[Launcher, list[ast.FunctionDef]], Iterator[Spot]]
 
 #: Which edits may mend what, the likeliest first.
 _KINDS: Mapping[str, tuple[_Kind, ...]] = {
-    "precision-loss": (_conversions, sum_suspects),
-    "unwritten-output": (mirrored_suspects, guard_suspects, index_suspects),
-    "dropped-k-tail": (_ranges, guard_suspects, _starts, index_suspects, sum_suspects),
-    "repeated-k-tail": (sum_suspects, _fills, _outputs, _ranges, _starts, index_suspects),
-    "wrong-result": (
-        sum_suspects,
+    "precision-loss": (_conversions, _every_type, sum_suspects),
+    "symptom": (symmetry_suspects, buffer_suspects, range_suspects, alias_suspects),
+    "unwritten-output": (
+        symmetry_suspects,
+        extent_suspects,
+        mirrored_suspects,
+        guard_suspects,
+        index_suspects,
+    ),
+    "dropped-k-tail": (
+        test_suspects,
+        range_suspects,
+        guard_suspects,
         _starts,
+        symmetry_suspects,
+        flow_suspects,
+        index_suspects,
+        sum_suspects,
+    ),
+    "repeated-k-tail": (
+        sum_suspects,
+        symmetry_suspects,
+        blank_suspects,
+        _fills,
+        _outputs,
+        range_suspects,
+        _starts,
+        flow_suspects,
+        index_suspects,
+    ),
+    "wrong-result": (
+        alias_suspects,
+        symmetry_suspects,
+        exchanged_factors,
+        sum_suspects,
+        blank_suspects,
+        lane_suspects,
+        _starts,
+        flow_suspects,
         _fills,
         _outputs,
         guard_suspects,
-        _ranges,
+        test_suspects,
+        range_suspects,
         index_suspects,
+        extent_suspects,
         _conversions,
     ),
 }

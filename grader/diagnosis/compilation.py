@@ -171,8 +171,10 @@ def _forbidden_call(evidence: Evidence) -> Wording:
 #: Kebab codes of constructs that have no source text of their own.
 _CONSTRUCTS = {
     "spin-wait": "a loop that waits for another thread to change memory",
+    "atomics-of-mixed-sizes": "atomic operations of two widths on the same bytes",
     "recursion": "a function that calls itself",
     "grid-sync": "a barrier across the whole grid",
+    "split-warp-barrier": "a `syncwarp` that the lanes of one warp reach on different lines",
 }
 
 

@@ -160,7 +160,10 @@ def _hints(wording: Wording, context: Context) -> tuple[str, ...]:
     if context.repair and context.mended is not None:
         action = f"{action}. Tried: with {context.repair}, {_put_right(context.mended)}"
     elif context.repair and context.confirmed is not None:
-        total = len(context.failing) + len(context.passing)
+        total = max(
+            sum(len(family.shapes) for family in context.families),
+            len(context.failing) + len(context.passing),
+        )
         shapes = f"all {number(total)} shapes" if total > 1 else "every shape"
         action = f"{action}. Confirmed: with {context.repair} this kernel passes {shapes}"
     return (question, pointer, action)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from grader.diagnosis import grammar
+from grader.diagnosis import grammar, picture
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import number, part
 
@@ -41,6 +41,23 @@ def values(evidence: Evidence) -> str:
 
 def _value(value: float) -> str:
     return number(value) if math.isfinite(value) and value == int(value) else f"{value:.7g}"
+
+
+def runs(evidence: Evidence, key: str) -> tuple[tuple[int, int], ...]:
+    """The runs of k that were counted, else the one that the pattern of the values tells."""
+    first, last = evidence.count("first"), evidence.count("last")
+    single = ((first, last),) if first is not None and last is not None else ()
+    return evidence.range_pairs(key) or single
+
+
+def told(ranges: Ranges) -> str:
+    """Ranges of k in a sentence: 0..3, 8..11."""
+    return ", ".join(grammar.span_of_numbers(first, last) for first, last in ranges)
+
+
+def k_picture(evidence: Evidence, ranges: tuple[tuple[int, int], ...], marked: str) -> tuple[str, ...]:
+    """A bar of all k with these ranges marked."""
+    return picture.k_range(evidence.count("size"), ranges, evidence.context.settings.get("TILE"), marked)
 
 
 def where_in_sum(ranges: Ranges, depth: int | None, tiles: Sequence[int]) -> str:

@@ -37,13 +37,23 @@ def _stale_shared_read(evidence: Evidence) -> Wording:
         because="shared memory keeps its values from one round of a loop to the next: a skipped store "
         "leaves the old value, and every thread that reads the slot gets it",
         hints=(
-            "what should a thread put into its slot when its element does not exist?",
+            "is the value of the earlier round wanted here?"
+            if evidence.finding.severity == "note"
+            else "what should a thread put into its slot when its element does not exist?",
             f"{evidence.other_code('the guard')}{evidence.on_other_line()} skips the store, not the read",
-            skipped_store.fill_action(evidence),
+            _stale_action(evidence),
         ),
         picture=_gap_picture(evidence, f"left from {old}" if old else "left from an earlier round"),
         why_passed=_whole_k_tiles(evidence),
     )
+
+
+def _stale_action(evidence: Evidence) -> str:
+    """Fill the slot; a note is no fault known, since a slot may be meant to keep its value."""
+    fill = skipped_store.fill_action(evidence)
+    if evidence.finding.severity != "note":
+        return fill
+    return f"where the slot is to keep its value, change nothing; where it is to hold this round's, {fill}"
 
 
 def _when_read(evidence: Evidence, slot: str, old: str) -> str:

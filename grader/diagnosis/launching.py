@@ -86,94 +86,6 @@ def _shared_memory_too_large(evidence: Evidence) -> Wording:
     )
 
 
-def _grid_too_small(evidence: Evidence) -> Wording:
-    array, axis = evidence.array("the output"), evidence.whole("axis")
-    reached, size = evidence.count("reached"), evidence.count("size")
-    noun = axis_name(axis, 2 if axis in (0, 1) else None) if axis is not None else "index"
-    missing = _missing(noun, reached, size)
-    side = {0: "y", 1: "x"}.get(axis if axis is not None else -1, "that axis")
-    name = evidence.context.dimension_of_size(size) if size is not None else None
-    rounded = "(M + TILE - 1) // TILE".replace("M", name or "size")
-    return Wording(
-        headline=f"the grid is too small: no thread computes {missing} of {array}",
-        primary="the last thread's index stops short of the end",
-        seen=(
-            evidence.at_shape(),
-            f"{noun}s of {array}: {size}, reached: {reached}" if None not in (size, reached) else "",
-            f"grid {evidence.context.grid}, block {evidence.context.block} as (x, y, z)"
-            if evidence.context.grid and evidence.context.block
-            else "",
-        ),
-        because="each element belongs to one thread; where the grid has no thread, nothing is ever stored",
-        hints=(
-            f"how many blocks does it take to cover {size if size is not None else 'all'} {noun}s?",
-            "dividing with `//` rounds down, so a last block that is only partly full is lost",
-            f"round the number of blocks up: `{rounded}` along {side}",
-        ),
-        picture=picture.coverage(reached, size, noun),
-        why_passed=whole_tiles(
-            [name] if name else ["M", "N"],
-            evidence.context.settings,
-            "there the division leaves no remainder, so rounding down loses nothing",
-        ),
-    )
-
-
-def _missing(noun: str, reached: int | None, size: int | None) -> str:
-    if reached is None or size is None or reached >= size:
-        return f"the last {noun}s"
-    plural_noun = noun if size - reached == 1 else f"{noun}s"
-    return f"{plural_noun} {span_of_numbers(reached, size - 1)}"
-
-
-def _did_not_finish(evidence: Evidence) -> Wording:
-    operations = evidence.count("operations")
-    budget = plural(operations, "operation") if operations is not None else "its budget of operations"
-    chain = source.enclosing(evidence.lines, evidence.finding.primary)
-    loop = source.innermost(chain, ast.While, ast.For)
-    if isinstance(loop, ast.For):
-        return _ran_out(evidence, quote(source.head(evidence.lines, loop)), budget)
-    head = quote(source.head(evidence.lines, loop)) if isinstance(loop, ast.While) else "a loop"
-    outer = loop_values(tuple(pair for pair in evidence.finding.loops if pair[0] != "while"))
-    fixed = source.unchanged_names(loop) if isinstance(loop, ast.While) else ()
-    names = listing([quote(name) for name in fixed], "or")
-    return Wording(
-        headline=f"{head} was still running after {budget}",
-        primary=f"nothing in the loop changes {names}" if names else "this loop does not end in time",
-        seen=(evidence.shape(), f"stopped after {budget}" + (f", when {outer}" if outer else "")),
-        because="a kernel ends when every thread has left its loops; "
-        "a thread that stays in one holds its block for ever",
-        hints=(
-            f"what makes {head} stop?",
-            f"follow the names in its test: is {names} ever assigned inside?"
-            if names
-            else "follow the names in its test through one round: do they come nearer to the end?",
-            f"change {names} inside the loop that starts{evidence.on_line()}, so that the test becomes false"
-            if names
-            else f"make each round of the loop{evidence.on_line()} come nearer to its end",
-        ),
-    )
-
-
-def _ran_out(evidence: Evidence, head: str, budget: str) -> Wording:
-    """For a ``for`` loop: it has an end that each round comes nearer to, so only the budget was too small."""
-    outer = loop_values(tuple(pair for pair in evidence.finding.loops if pair[0] != "while"))
-    return Wording(
-        headline=f"{head} was not done when the budget of {budget} was used up",
-        primary="the budget ran out in this loop",
-        seen=(evidence.shape(), f"stopped after {budget}" + (f", when {outer}" if outer else "")),
-        because="this loop has an end, but a launch may take only so many rounds of its loops, which is far "
-        "more than a kernel needs that divides the work among its threads; whether the result would be right "
-        "is not known",
-        hints=(
-            f"how many rounds of {head} does one thread make, all loops around it counted?",
-            "how many threads are launched, and how many of them have work to do?",
-            "give each thread one element of the output, or a few, in place of a loop over all of them"
-            f"{evidence.on_line(': see line ')}",
-        ),
-    )
-
-
 def _zero_step(evidence: Evidence) -> Wording:
     code, threads = evidence.code("the range"), evidence.count("threads")
     many = plural(threads, "thread") if threads is not None else "some threads"
@@ -196,7 +108,7 @@ WRITERS: dict[str, Writer] = {
     "block-too-large": _block_too_large,
     "grid-too-large": _grid_too_large,
     "shared-memory-too-large": _shared_memory_too_large,
-    "grid-too-small": _grid_too_small,
-    "did-not-finish": _did_not_finish,
+    "grid-too-small": grid_too_small,
+    "did-not-finish": did_not_finish,
     "zero-step": _zero_step,
 }

@@ -4,60 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from grader.diagnosis import alignment, grammar, outside, picture, source
+from grader.diagnosis import alignment, grammar, index_guard, outside, picture, source
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import part, plural, quote
 from grader.diagnosis.passing import Reason, whole_tiles
 from grader.diagnosis.wording import Wording, Writer
-
-
-def _index(evidence: Evidence) -> str:
-    axis = evidence.whole("axis")
-    return source.index_text(evidence.lines, evidence.finding.primary, axis) if axis is not None else ""
-
-
-def _origin(evidence: Evidence) -> str:
-    """Where the index at fault comes from: the assignment that defines it, or nothing."""
-    index = _index(evidence)
-    found = (
-        source.definition(evidence.lines, evidence.finding.primary, index) if index.isidentifier() else None
-    )
-    return f"{quote(found[1])} on line {found[0]}" if found is not None else ""
-
-
-def _guard_needed(evidence: Evidence) -> str:
-    """The comparison that the access lacks, in the kernel's own names: ``col < N``, or nothing."""
-    index, size = _index(evidence), evidence.whole("size")
-    if not index or size is None:
-        return ""
-    return f"{index} >= 0" if outside.before(evidence) else f"{index} < {_size_name(evidence, size)}"
-
-
-def _size_name(evidence: Evidence, size: int) -> str:
-    """A size by its name: a dimension of the launch for a global array, a constant for the others."""
-    slot = evidence.finding.slot
-    constants = [name for name, value in evidence.context.settings.items() if value == size]
-    if slot is not None and slot.space != "global" and len(constants) == 1:
-        return constants[0]
-    return evidence.context.dimension_of_size(size) or str(size)
-
-
-def _keep_inside(evidence: Evidence, verb: str, otherwise: str) -> str:
-    """The action: end the loop earlier, where its variable is the index; else guard the access."""
-    guard, index = _guard_needed(evidence), _index(evidence)
-    loop = source.loop_over(evidence.lines, evidence.finding.primary, index)
-    if loop is not None and guard:
-        return f"let the loop {quote(loop[1])} on line {loop[0]} run only while `{guard}`"
-    if not guard:
-        return f"guard the {verb}{evidence.on_line()} on every axis{otherwise}"
-    unguarded = not _existing_guard(evidence) and (outside.dimensions_of_array(evidence) or 1) > 1
-    other = ", and the same for the other index" if unguarded else ""
-    return f"{verb}{evidence.on_line()} only where `{guard}`{other}{otherwise}"
-
-
-def _existing_guard(evidence: Evidence) -> str:
-    guard = source.guard(evidence.lines, evidence.finding.primary)
-    return quote(source.node_text(evidence.lines, guard.test)) if guard is not None else ""
 
 
 def _threads(evidence: Evidence, verb: str, verb_many: str) -> str:
@@ -95,7 +46,6 @@ def _out_of_bounds_read(evidence: Evidence) -> Wording:
     code, slot, array = evidence.code("a read"), evidence.slot() or "an element", evidence.array()
     bounds, landing = outside.bounds(evidence), _landing(evidence)
     lands = f"the address is that of {landing}" if landing else "the address is outside the array"
-    origin, existing = _origin(evidence), _existing_guard(evidence)
     return Wording(
         headline=f"{code} reads {slot}, {outside.beyond(evidence, f' of {array}')}",
         primary=f"{evidence.thread(0, 'a thread')} reads {slot}"
@@ -106,21 +56,15 @@ def _out_of_bounds_read(evidence: Evidence) -> Wording:
             _threads(evidence, "reads", "read"),
             grammar.sentence(lands, _when(evidence)),
         ),
-        because="a GPU does not check an index: a read before a row returns the end of the row before, "
-        "and before the allocation anything, or the launch fails"
-        if outside.before(evidence)
-        else "a GPU does not check an index: a read past a row returns the start of the next row, "
-        "and past the allocation anything, or the launch fails",
+        because=outside.unchecked_read(evidence),
         hints=(
             "for which threads does the element that is read not exist?",
             grammar.sentence(
-                f"the index comes from {origin}"
-                if origin
-                else f"look at the index in {code}{evidence.on_line()}",
-                f"the guard around it is {existing}" if existing else "no guard stands around the read",
+                index_guard.origin(evidence) or f"look at the index in {code}{evidence.on_line()}",
+                index_guard.guard_of_read(evidence),
                 joiner="; ",
             ),
-            _keep_inside(evidence, "read", "; use `0.0` elsewhere"),
+            index_guard.keep_inside(evidence, "read", "; use `0.0` elsewhere"),
         ),
         why_passed=_why_passed(evidence, "there every thread's element exists"),
         all_the_same="the value read may be anything, and outside the allocation the launch may fail",
@@ -136,7 +80,6 @@ def _out_of_bounds_write(evidence: Evidence) -> Wording:
         else "the address is outside the array: other data is overwritten, or the launch fails"
     )
     target = _store_text(evidence) or code
-    existing = _existing_guard(evidence)
     return Wording(
         headline=f"{target} stores to {slot}"
         + (f", which is really {landing}" if landing else f", {outside.beyond(evidence, f' of {array}')}"),
@@ -146,11 +89,11 @@ def _out_of_bounds_write(evidence: Evidence) -> Wording:
         seen=(evidence.at_shape(), _threads(evidence, "stores", "store"), lands),
         because=outside.row_overrun(evidence),
         hints=(
-            "which threads have no element of their own to store?",
-            f"the store{evidence.on_line()} is guarded by {existing} only"
-            if existing
-            else f"the store{evidence.on_line()} runs for every thread, also for those past the edge",
-            _keep_inside(evidence, "store", ""),
+            "which threads have no element of their own to store?"
+            if outside.is_global(evidence)
+            else f"which values does the index take, and which has {array}?",
+            index_guard.guard_of_store(evidence),
+            index_guard.keep_inside(evidence, "store", ""),
         ),
         picture=_row_end(evidence),
         why_passed=_why_passed(evidence, "there every thread has an element of its own"),
@@ -192,14 +135,14 @@ def _when(evidence: Evidence) -> str:
 
 
 def _negative_index(evidence: Evidence) -> Wording:
-    code, index = evidence.code("an access"), quote(_index(evidence)) or "the index"
+    code, index = evidence.code("an access"), quote(index_guard.index(evidence)) or "the index"
     threads, landing = evidence.count("threads"), _landing(evidence)
     block = evidence.count("block_threads")
     who = part(threads, block, "thread") if threads is not None else "some threads"
     name = quote(evidence.finding.slot.array) if evidence.finding.slot is not None else "the array"
     return Wording(
         headline=f"the index {index} of {code} is negative for {who}"
-        if _index(evidence)
+        if index_guard.index(evidence)
         else f"{code} has a negative index for {who}",
         primary=f"negative for {evidence.thread(0, 'a thread')}; counted from the end of {name}",
         seen=(

@@ -30,13 +30,52 @@ def bounds(evidence: Evidence) -> str:
         return ""
     noun = axis_name(axis, dimensions_of_array(evidence)) if axis is not None else "index"
     if size == 1:
-        return f"{noun} 0 only"
-    several = f"indices on axis {axis}" if noun.startswith("index on") else f"{noun}s"
-    return f"{'indices' if noun == 'index' else several} {grammar.span_of_numbers(0, size - 1)}"
+        return f"{noun.replace('index', 'index 0', 1) if noun.startswith('index on') else f'{noun} 0'} only"
+    numbers = grammar.span_of_numbers(0, size - 1)
+    if noun.startswith("index on"):
+        return f"indices {numbers} on axis {axis}"
+    return f"{'indices' if noun == 'index' else f'{noun}s'} {numbers}"
+
+
+def is_global(evidence: Evidence) -> bool:
+    """Whether the array is in global memory, as far as is known."""
+    slot = evidence.finding.slot
+    return slot is None or slot.space == "global"
+
+
+def _within_rows(evidence: Evidence) -> bool:
+    """Whether what lies beyond may be another row of the array: not along its first axis of all."""
+    axis = evidence.whole("axis")
+    return axis is None or axis > 0 or bool(evidence.numbers("aliases"))
+
+
+def unchecked_read(evidence: Evidence) -> str:
+    """What a read outside a row, or outside the array, returns."""
+    if not _within_rows(evidence):
+        side = "before the start" if before(evidence) else "past the end"
+        return (
+            f"a GPU does not check an index: a read {side} of an array returns whatever lies there, "
+            "or the launch fails"
+        )
+    if before(evidence):
+        return (
+            "a GPU does not check an index: a read before a row returns the end of the row before, "
+            "and before the allocation anything, or the launch fails"
+        )
+    return (
+        "a GPU does not check an index: a read past a row returns the start of the next row, "
+        "and past the allocation anything, or the launch fails"
+    )
 
 
 def row_overrun(evidence: Evidence) -> str:
-    """What a store outside a row damages."""
+    """What a store outside a row, or outside the array, damages."""
+    if not _within_rows(evidence):
+        side = "before the start" if before(evidence) else "past the end"
+        return (
+            f"a GPU does not check an index: a store {side} of an array changes whatever lies there, "
+            "or the launch fails"
+        )
     where = "before the start of a row is the end of the row before"
     if not before(evidence):
         where = "past the end of a row is the start of the next row"

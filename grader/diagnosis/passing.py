@@ -1,30 +1,17 @@
 """The rule that separates the failing shapes from the passing ones, computed from the shapes alone.
 
-Candidates are tried from the simplest on: a size against the tile, sizes against each other, the
-numbers of tiles against each other, then several sizes against the tile. Nothing is said about a
-rule that the shapes do not bear out, and a rule over several sizes needs more of them.
+Candidates are tried from the simplest on. Nothing is said about a rule that the shapes do not bear
+out, and a rule over several sizes, or a rare one, needs more of them.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from grader.diagnosis.grammar import listing, number
+from grader.diagnosis.shape_rules import Rule, Sizes, far_rules, joined_rules, simple_rules
 from grader.records import ShapeResult
-
-Sizes = Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A property of a shape. ``about`` is its subject in short; ``text`` completes "fails when"."""
-
-    about: str
-    text: str
-    holds: Callable[[Sizes], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +41,8 @@ def whole_tiles(names: Sequence[str], settings: Mapping[str, int], text: str) ->
 FEWEST_SHAPES = 4
 #: Failing and passing shapes, each, that a rule over several sizes has to explain.
 FEWEST_FOR_JOINED = 3
+#: "fails whenever ..., and on some others" says something where fewer than one in so many others fail.
+MOST_BESIDES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +71,38 @@ def explain_passing(
     """The sentence for a message's ``passed`` part; empty unless some shapes fail and some pass."""
     if not failing or not passing:
         return ""
+    whole = [shape for shape in passing if not shape.floats]
+    if whole and all(shape.floats and shape.wrong for shape in failing):
+        return _seen_by_floats(failing, passing, settings, reason, len(whole))
     total = len(failing) + len(passing)
     if total < FEWEST_SHAPES:
         return f"{_listed(passing)} {'passes' if len(passing) == 1 else 'pass'}; {total} shapes show no rule"
     found = separate(failing, passing, settings, () if reason is None else reason.about)
     if found is None:
         return (
-            f"{number(len(passing))} of {number(total)} shapes; no rule over their sizes alone separates them"
+            f"{number(len(passing))} of {number(total)} shapes; none of the rules that were tried over their "
+            "sizes separates them"
         )
     text = _sentence(found)
     if reason is not None and all(reason.holds(shape.dims) for shape in passing):
         return f"{text}; {reason.text}"
     return text
+
+
+def _seen_by_floats(
+    failing: Sequence[ShapeResult],
+    passing: Sequence[ShapeResult],
+    settings: Mapping[str, int],
+    reason: Reason | None,
+    whole: int,
+) -> str:
+    """For a fault that only floats show: a shape that saw whole numbers alone tells nothing of its sizes."""
+    floats = [shape for shape in passing if shape.floats]
+    alone = f"{number(whole)} shapes were" if whole > 1 else "one shape was"
+    launched = f"{alone} launched on whole numbers alone, which do not show it"
+    if not floats:
+        return f"{launched}; all {number(len(failing))} that saw floats fail"
+    return f"{explain_passing(failing, floats, settings, reason)}; besides, {launched}"
 
 
 def _listed(shapes: Sequence[ShapeResult]) -> str:
@@ -133,9 +142,10 @@ def separate(
     # The last dimension first among equals: K, the one that is summed over, is the usual suspect.
     last_first = given[::-1]
     names = [*(n for n in last_first if n in about), *(n for n in last_first if n not in about)]
-    simple = list(_simple(names, given, settings))
+    simple = list(simple_rules(names, given, settings))
     enough = min(len(wrong), len(right)) >= FEWEST_FOR_JOINED
-    for rule in (*simple, *(_joined(given, settings) if enough else ())):
+    rare = (*joined_rules(given, settings), *far_rules(names, settings)) if enough else ()
+    for rule in (*simple, *rare):
         if all(map(rule.holds, wrong)) and not any(map(rule.holds, right)):
             return Separation(rule, True, True, len(wrong), len(right), 0)
     return _one_way(simple, wrong, right)
@@ -148,8 +158,8 @@ def _one_way(
     best: tuple[float, Separation] | None = None
     for rule in rules:
         bad, good = sum(map(rule.holds, wrong)), sum(map(rule.holds, right))
-        if good == 0 and bad >= 2:
-            other = len(wrong) - bad
+        other = len(wrong) - bad
+        if good == 0 and bad >= 2 and MOST_BESIDES * other < len(right) + other:
             found = Separation(rule, False, True, bad, len(right) + other, other)
             share = bad / len(wrong)
         elif bad == len(wrong) and len(right) - good >= 2:
@@ -160,91 +170,3 @@ def _one_way(
         if share > 0.5 and (best is None or share > best[0]):
             best = (share, found)
     return None if best is None else best[1]
-
-
-def _simple(names: Sequence[str], given: Sequence[str], settings: Mapping[str, int]) -> Iterator[Rule]:
-    """Rules over single sizes in the order of ``names``, over pairs in the order in which they are given."""
-    for constant, value in settings.items():
-        if value > 1:
-            yield from _against_constant(names, given, constant, value)
-    for name in names:
-        yield _compare(f"{name}=1", f"{name} is 1", _size(name), "==", _fixed(1))
-        yield _compare(f"{name}>1", f"{name} is greater than 1", _size(name), ">", _fixed(1))
-    for a, b in combinations(given, 2):
-        yield _compare(f"{a}!={b}", f"{a} and {b} differ", _size(a), "!=", _size(b))
-        for low, high in ((a, b), (b, a)):
-            yield _compare(f"{low}<{high}", f"{low} is less than {high}", _size(low), "<", _size(high))
-
-
-def _against_constant(names: Sequence[str], given: Sequence[str], constant: str, tile: int) -> Iterator[Rule]:
-    for name in names:
-        text = f"{name} is not a multiple of {constant}"
-        yield _compare(f"{name}%{constant}", text, _remainder(name, tile), "!=", _fixed(0))
-    for name in names:
-        for sign, words in ((">", "greater"), ("<", "less")):
-            text = f"{name} is {words} than {constant}"
-            yield _compare(f"{name}{sign}{constant}", text, _size(name), sign, _fixed(tile))
-    for a, b in combinations(given, 2):
-        for low, high in ((a, b), (b, a)):
-            text = f"{high} takes more tiles of {constant} than {low}"
-            yield _compare(f"tiles:{low}<{high}", text, _tiles(low, tile), "<", _tiles(high, tile))
-        text = f"{a} and {b} take different numbers of tiles of {constant}"
-        yield _compare(f"tiles:{a}!={b}", text, _tiles(a, tile), "!=", _tiles(b, tile))
-
-
-Measure = Callable[[Sizes], int]
-_SIGNS: Mapping[str, Callable[[int, int], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-}
-
-
-def _compare(about: str, text: str, left: Measure, sign: str, right: Measure) -> Rule:
-    compare = _SIGNS[sign]
-    return Rule(about, text, lambda sizes: compare(left(sizes), right(sizes)))
-
-
-def _fixed(value: int) -> Measure:
-    return lambda _: value
-
-
-def _size(name: str) -> Measure:
-    return lambda sizes: sizes[name]
-
-
-def _remainder(name: str, tile: int) -> Measure:
-    return lambda sizes: sizes[name] % tile
-
-
-def _tiles(name: str, tile: int) -> Measure:
-    return lambda sizes: -(-sizes[name] // tile)
-
-
-def _joined(names: Sequence[str], settings: Mapping[str, int]) -> Iterator[Rule]:
-    """Several sizes against one constant: "M or N is not a multiple of TILE", "K is ... and greater"."""
-    for constant, tile in settings.items():
-        if tile <= 1:
-            continue
-        for size in (2, 3):
-            for group in combinations(names, size):
-                yield _ragged(group, constant, tile, any, "or")
-        for name in names:
-            whole = _ragged((name,), constant, tile, any, "or")
-            yield _both(whole, _compare(">", f"greater than {constant}", _size(name), ">", _fixed(tile)))
-            yield _both(whole, _compare("<", f"less than {constant}", _size(name), "<", _fixed(tile)))
-        for pair in combinations(names, 2):
-            yield _ragged(pair, constant, tile, all, "and")
-
-
-def _ragged(
-    names: Sequence[str], constant: str, tile: int, gather: Callable[[Iterable[bool]], bool], joiner: str
-) -> Rule:
-    verb, noun = ("are", "multiples") if joiner == "and" else ("is", "a multiple")
-    text = f"{listing(names, joiner)} {verb} not {noun} of {constant}"
-    return Rule("%", text, lambda sizes: gather(sizes[name] % tile != 0 for name in names))
-
-
-def _both(a: Rule, b: Rule) -> Rule:
-    return Rule(a.about + b.about, f"{a.text} and {b.text}", lambda sizes: a.holds(sizes) and b.holds(sizes))

@@ -14,20 +14,20 @@ def _float64_arithmetic(evidence: Evidence) -> Wording:
     origin = evidence.other_code("")
     literal = origin.strip("`").split("=")[-1].strip() if origin else ""
     float_literal = literal.replace(".", "", 1).isdigit()
-    cause = (
-        f"because of {origin}{evidence.on_other_line()}" if origin else "because one of its values is float64"
-    )
+    cause = f"because of {origin}{evidence.on_other_line()}" if origin else "by the types of its values"
     return Wording(
         headline=f"{code} is computed in float64, {cause}",
         primary=f"{variable or 'the result'} is float64 here",
         secondary="float64 comes from here",
         seen=(f"{variable} has the type {evidence.text('dtype') or 'float64'}" if variable else "",),
-        because="a literal such as `0.0` is float64, and float32 with float64 gives float64; "
-        "most GPUs do many times fewer float64 operations a second, and a conversion is added to each",
+        because="a literal such as `0.0` is float64, and float32 with float64, or with an integer of 32 or "
+        "64 bits, gives float64; most GPUs do many times fewer float64 operations a second, and a conversion "
+        "is added to each",
         hints=(
             f"what type does {variable or 'the value'} start with?",
-            f"a number with a point in it is float64: see {origin or 'the first assignment'}"
-            f"{evidence.on_other_line()}",
+            f"a number with a point in it is float64: see {origin}{evidence.on_other_line()}"
+            if origin
+            else "a number with a point in it is float64, and so is float32 with an integer of 32 or 64 bits",
             f"write `numba.float32({literal})`{evidence.on_other_line()}"
             if float_literal
             else f"convert with `numba.float32(...)`{evidence.on_other_line() or evidence.on_line()}",

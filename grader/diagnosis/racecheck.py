@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.diagnosis import barrier_place, grammar, not_barriers, picture, source
+from grader.diagnosis import barrier_action, fences, grammar, not_barriers, picture, source
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import plural, quote
 from grader.diagnosis.passing import Reason
@@ -19,7 +19,6 @@ _UNORDERED = (
 
 def _shared_read_before_barrier(evidence: Evidence) -> Wording:
     read, write = evidence.code("a shared slot"), evidence.other_code("the store")
-    place = barrier_place.between(evidence.lines, evidence.finding.secondary, evidence.finding.primary)
     return Wording(
         headline=f"{read} is read with no barrier after {write} wrote it",
         primary=f"{evidence.thread(0, 'one thread')} reads {evidence.slot() or 'the slot'} here",
@@ -30,9 +29,9 @@ def _shared_read_before_barrier(evidence: Evidence) -> Wording:
         hints=(
             "how does a thread know that the others have stored their share of the tile?",
             f"between line {evidence.other_line} and line {evidence.line} nothing makes the threads wait"
-            if evidence.other_line is not None and evidence.line is not None
+            if evidence.other_line is not None and evidence.line not in (None, evidence.other_line)
             else "between the store and the read nothing makes the threads wait",
-            _barrier_action(place, "the tile is stored and before it is read"),
+            barrier_action.action(evidence, "the tile is stored and before it is read"),
         ),
         picture=_columns(evidence, "reads", "writes"),
         all_the_same=_luck(evidence),
@@ -41,7 +40,6 @@ def _shared_read_before_barrier(evidence: Evidence) -> Wording:
 
 def _shared_overwrite_before_barrier(evidence: Evidence) -> Wording:
     write, read = evidence.code("a shared slot"), evidence.other_code("the read")
-    place = barrier_place.between(evidence.lines, evidence.finding.secondary, evidence.finding.primary)
     return Wording(
         headline=f"{write} is overwritten while other threads may still read {read}",
         primary=f"{evidence.thread(0, 'one thread')} overwrites {evidence.slot() or 'the slot'} here",
@@ -53,9 +51,9 @@ def _shared_overwrite_before_barrier(evidence: Evidence) -> Wording:
             "can a fast thread begin the next round while a slow one is still in this one?",
             f"follow a fast thread from line {evidence.other_line} to line {evidence.line}: "
             "nothing makes it wait for the others"
-            if evidence.other_line is not None and evidence.line is not None
+            if evidence.other_line is not None and evidence.line not in (None, evidence.other_line)
             else "follow a fast thread from the read to the next store: nothing makes it wait for the others",
-            _barrier_action(place, "the tile has been read and before it is overwritten"),
+            barrier_action.action(evidence, "the tile has been read and before it is overwritten"),
         ),
         picture=_columns(evidence, "overwrites", "reads"),
         why_passed=_single_tile(evidence),
@@ -90,30 +88,13 @@ def _single_tile(evidence: Evidence) -> Reason:
     return Reason(text, lambda sizes: sizes.get("K", tile + 1) <= tile, ("K",))
 
 
-def _barrier_action(place: barrier_place.Place | None, when: str) -> str:
-    barrier = "`cuda.syncthreads()`"
-    if place is None:
-        return f"add {barrier} where {when}"
-    if place.same_statement:
-        return (
-            f"split line {place.after}: read into a variable, then {barrier}, then store; "
-            "all threads must have read before one stores"
-        )
-    if place.loop:
-        return f"add {barrier} after line {place.after}, as the last statement of {quote(place.loop)}"
-    text = f"add {barrier} after line {place.after}"
-    if place.test:
-        text += f", where all threads of the block must take the branch {quote(place.test)}"
-    return text
-
-
 def _columns(evidence: Evidence, own: str, other: str) -> tuple[str, ...]:
-    finding = evidence.finding
+    finding, before = evidence.finding, evidence.text("other_slot")
     slot = grammar.slot_name(finding.slot) if finding.slot is not None else ""
     if len(finding.threads) < 2 or finding.primary is None or finding.secondary is None or not slot:
         return ()
     here = picture.Step(evidence.thread(0), finding.primary.line, f"{own} {slot}")
-    there = picture.Step(evidence.thread(1), finding.secondary.line, f"{other} {slot}")
+    there = picture.Step(evidence.thread(1), finding.secondary.line, f"{other} {before or slot}")
     return picture.two_threads(there, here, "no barrier in between: either may come first")
 
 
@@ -213,6 +194,8 @@ def _global_write_conflict(evidence: Evidence) -> Wording:
 
 
 def _global_read_write_race(evidence: Evidence) -> Wording:
+    if evidence.finding.severity == "note":
+        return fences.handed_over(evidence)
     code, other = evidence.code("a global element"), evidence.other_code("the other access")
     across = evidence.text("scope") == "grid" or evidence.same_block is False
     own = "writes" if source.is_store(evidence.lines, evidence.finding.primary) else "reads"
@@ -231,10 +214,11 @@ def _global_read_write_race(evidence: Evidence) -> Wording:
             f"can {whom} have changed this element already, or not yet?",
             "blocks run in any order, and some start when others have ended"
             if across
-            else f"nothing makes the threads wait between the two lines{evidence.on_other_line(': ')}",
+            else barrier_action.nothing_waits(evidence),
             "write to a second array, and let a second launch read it"
             if across
-            else "add `cuda.syncthreads()` between the two accesses",
+            else "where only threads of one block meet in an element, put `cuda.syncthreads()` between the "
+            "two accesses; where several blocks do, write to a second array: no barrier orders blocks",
         ),
         picture=_columns(evidence, own, theirs),
         all_the_same="the order of the blocks is left to the device" if across else _luck(evidence),

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-_WHOLE_TILES = "take the number of k-tiles from K, rounded up: `(K + TILE - 1) // TILE`"
+WHOLE_TILES = "take the number of k-tiles from K, rounded up: `(K + TILE - 1) // TILE`"
+
+#: Why only full tiles are summed, where the text of the loop shows it.
+ROUNDED_DOWN = "only full tiles of k are summed: the number of tiles is rounded down"
+ROUNDED_TO_NEAREST = (
+    "the number of tiles is rounded to the nearest whole number, "
+    "so a last tile that is at most half full is lost"
+)
 
 #: What the sum over k is cut at: the clause that says so, and what to do about it.
 CUTS = {
-    "full-tiles": ("only full tiles of k are summed: the number of tiles is rounded down", _WHOLE_TILES),
-    "one-tile": ("only the first tile of k is summed", _WHOLE_TILES),
+    "one-tile": ("only the first tile of k is summed", WHOLE_TILES),
     "grid-tiles": (
         "as many tiles of k are summed as there are tiles along N, where K has its own number",
-        _WHOLE_TILES,
+        WHOLE_TILES,
     ),
     "grid-y-tiles": (
         "as many tiles of k are summed as there are tiles along M, where K has its own number",
-        _WHOLE_TILES,
+        WHOLE_TILES,
     ),
-    "all-but-one-tile": ("the last tile of k is left out", _WHOLE_TILES),
+    "all-but-one-tile": ("the last tile of k is left out", WHOLE_TILES),
     "all-but-one": ("the last k is left out", "let the loop over k reach K - 1"),
     "all-but-two": ("the last two k are left out", "let the loop over k reach K - 1"),
     "M": ("the sum over k ends at M", "let the loop over k end at K"),

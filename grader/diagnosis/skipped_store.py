@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from grader.diagnosis import source
+from grader.diagnosis import source, thread_tests
 from grader.diagnosis.evidence import Evidence
-from grader.diagnosis.grammar import quote
+from grader.diagnosis.grammar import listing, quote
 
 
 def pointer(evidence: Evidence) -> str:
@@ -46,8 +46,13 @@ def _is_elif(evidence: Evidence) -> bool:
 
 
 def _outer(evidence: Evidence) -> ast.If | None:
-    """The ``if`` around the guard, which may be what keeps threads from storing."""
-    return source.guard(evidence.lines, evidence.finding.secondary)
+    """The innermost ``if`` around the guard that may be what keeps part of a block from storing."""
+    chain = source.enclosing(evidence.lines, evidence.finding.secondary)
+    for outer, inner in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
+        taken = isinstance(outer, ast.If) and inner in outer.body
+        if taken and thread_tests.may_differ(evidence.lines, evidence.finding.secondary, outer.test):
+            return outer
+    return None
 
 
 def fill_action(evidence: Evidence) -> str:
@@ -55,7 +60,19 @@ def fill_action(evidence: Evidence) -> str:
     slot = evidence.finding.slot
     owner = source.test_owner(evidence.lines, evidence.finding.secondary)
     target = source.store_target(evidence.lines, owner, slot.array) if slot is not None else ""
-    outer = _outer(evidence)
+    outer, shared = _outer(evidence), _other_stores(evidence, target)
+    if shared:
+        where = listing([str(line) for line in shared])
+        filled = f"line {where} fills" if len(shared) == 1 else f"lines {where} fill"
+        return (
+            f"give every slot of {evidence.array()} that is read a value: compare the slots that {filled} "
+            f"with those that are read{evidence.on_line()}"
+        )
+    if isinstance(owner, ast.If) and _in_else(evidence) and not _in_body(evidence, owner):
+        return (
+            f"{quote(target) or 'the slot'} is stored under more than one test: see to it that, whatever each "
+            f"says, every thread runs a store of its own; line {owner.lineno} alone does not decide that"
+        )
     if outer is not None:
         test = quote(source.node_text(evidence.lines, outer.test))
         return (
@@ -71,6 +88,41 @@ def fill_action(evidence: Evidence) -> str:
     where = evidence.on_other_line(" of line ")
     into = quote(target) or (evidence.array("the shared array") if slot is not None else "the slot")
     return f"store `0.0` in {into} where the condition{where} is false: a zero adds nothing to the sum"
+
+
+def _in_body(evidence: Evidence, owner: ast.If) -> bool:
+    """Whether the side of an ``if`` that is taken where its test is true stores to the array too."""
+    slot = evidence.finding.slot
+    return slot is not None and any(_targets(evidence, one, slot.array) for one in owner.body)
+
+
+def _targets(evidence: Evidence, node: ast.AST, array: str) -> list[tuple[str, int]]:
+    """The text and line of each subscript of an array that is assigned inside a statement."""
+    found = []
+    for one in ast.walk(node):
+        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store):
+            base: ast.expr = one
+            while isinstance(base, ast.Subscript):
+                base = base.value
+            if isinstance(base, ast.Name) and base.id == array:
+                found.append((source.node_text(evidence.lines, one), one.lineno))
+    return found
+
+
+def _other_stores(evidence: Evidence, target: str) -> tuple[int, ...]:
+    """The lines of the stores to the array in and beside the guard, where they fill more than one slot each.
+
+    A zero stored for the threads that fail the test would then overwrite what another thread has stored.
+    """
+    slot, span = evidence.finding.slot, evidence.finding.secondary
+    owner = source.test_owner(evidence.lines, span)
+    if slot is None or not isinstance(owner, ast.If) or not target:
+        return ()
+    chain = source.enclosing(evidence.lines, span)
+    parent = chain[chain.index(owner) - 1] if owner in chain[1:] else None
+    simple = [one for one in getattr(parent, "body", ()) if isinstance(one, ast.Assign | ast.AugAssign)]
+    stores = [pair for one in (*simple, owner) for pair in _targets(evidence, one, slot.array)]
+    return tuple(sorted({line for _, line in stores})) if len({text for text, _ in stores}) > 1 else ()
 
 
 def _first_test(evidence: Evidence) -> int | None:

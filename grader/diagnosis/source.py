@@ -146,13 +146,17 @@ def definition(lines: Lines, span: Span | None, name: str) -> tuple[int, str] | 
     for node in ast.walk(function):
         if not (isinstance(node, ast.Assign) and node.lineno <= span.line and _binds(node, name)):
             continue
+        place = span_of(lines, node)
+        if place is None or _holds(place, span):
+            continue  # what a statement reads it has not set yet
         if found is None or node.lineno >= found[0]:
             found = (node.lineno, node_text(lines, node))
     return found
 
 
 def _binds(node: ast.Assign, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for t in node.targets for part in ast.walk(t))
+    names = [part for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+    return any(part.id == name and isinstance(part.ctx, ast.Store) for part in names)
 
 
 def loop_over(lines: Lines, span: Span | None, name: str) -> tuple[int, str] | None:

@@ -57,6 +57,11 @@ def _split_label(arrived: int | None, live: int | None, is_loop: bool) -> str:
 def _action(evidence: Evidence, owner: ast.AST | None, split: str) -> str:
     barrier = evidence.code("`cuda.syncthreads()`")
     chain = source.enclosing(evidence.lines, evidence.finding.primary)
+    if isinstance(owner, ast.If) and any(isinstance(one, ast.Break | ast.Continue) for one in owner.body):
+        return (
+            f"let all threads of the block leave on line {owner.body[-1].lineno} in the same round, or none: "
+            "guard the work of a round instead"
+        )
     if isinstance(owner, ast.If) and owner not in chain:
         return (
             f"let all threads of the block stay until {barrier}{evidence.on_line()}: use the `if` on line "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from grader.diagnosis import source
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import quote
@@ -21,6 +23,20 @@ class Parts:
         self.near = quote(source.nearest_name(evidence.lines, finding.primary, evidence.text("name")))
         self.got = _shown(finding.facts.get("got"))
         self.wanted = _shown(finding.facts.get("wanted"))
+        self.declared = _declared(evidence)
+
+
+def _declared(evidence: Evidence) -> str:
+    """The function in whose decorator a span lies, quoted: its declared types are meant; else nothing."""
+    span, root = evidence.finding.primary, source.tree(evidence.lines)
+    if root is None or span is None:
+        return ""
+    for node in ast.walk(root):
+        if isinstance(node, ast.FunctionDef):
+            places = [source.span_of(evidence.lines, one) for one in node.decorator_list]
+            if any(one is not None and one.line <= span.line <= one.end_line for one in places):
+                return quote(node.name)
+    return ""
 
 
 def _shown(value: object) -> str:

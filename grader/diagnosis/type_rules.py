@@ -85,6 +85,15 @@ def _not_callable(p: Parts) -> Rule:
 
 
 def _argument_type(p: Parts) -> Rule:
+    if p.declared:
+        given = p.got or "an argument of another type"
+        return (
+            f"{p.declared} is declared to take {p.wanted or 'another type'} for {p.name}, and gets {given}",
+            "these types are declared",
+            "a kernel with declared types is compiled for these alone, and its arguments must be of them",
+            "which type does each argument have when the kernel is launched?",
+            f"declare {given} for {p.name}{p.at}, or leave the types away",
+        )
     return (
         f"{p.code} gets {p.got or 'a value of the wrong type'} where {p.wanted or 'another type'} is needed",
         "the wrong type of argument",

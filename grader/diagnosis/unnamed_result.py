@@ -36,10 +36,7 @@ def _because(evidence: Evidence, understood: bool) -> str:
         return _OWN_PRODUCTS
     if understood:
         return "so much the values show; which line is the cause they do not show"
-    return (
-        "no known pattern fits the wrong values: they are neither a sum cut short, nor a transpose, "
-        "nor exchanged factors, nor one added to the old output. The cause is not known"
-    )
+    return "no pattern that the grader knows fits the wrong values, so the cause is not known"
 
 
 def _hints(evidence: Evidence) -> tuple[str, str, str]:
@@ -53,7 +50,10 @@ def _hints(evidence: Evidence) -> tuple[str, str, str]:
         return question, pointer, cure or f"change{evidence.on_line(' line ')}"
     if evidence.lines and source.test_owner(evidence.lines, evidence.finding.primary) is not None:
         pointer = f"for which k does the loop{evidence.on_line()} add a product?"
-        return question, pointer, cure or f"let the loop{evidence.on_line()} cover every k below K"
+        action = (
+            f"let the loop{evidence.on_line()} come to every k below K, with the factors of that k in the tiles"
+        )
+        return question, pointer, cure or action
     stored = evidence.on_line(", stored on line ")
     check = f"check the indices of every load and store that lead to {element}{stored}"
     return (

@@ -1,4 +1,4 @@
-"""Wording for warp-level operations that ask a lane which takes no part in them."""
+"""Wording for warp-level operations that ask a lane which takes no part in them, or wait for it."""
 
 from __future__ import annotations
 
@@ -85,22 +85,51 @@ def _inactive_lane_in_mask(evidence: Evidence) -> Wording:
     which = f"lane {lane}" if lane is not None else "a lane"
     around = guard(evidence.lines, evidence.finding.primary)
     test = quote(node_text(evidence.lines, around.test)) if around is not None else ""
+    if evidence.flag("other_mask"):
+        return _other_mask(evidence, code, which)
+    barrier = evidence.text("call") == "syncwarp"
+    implied = barrier and "()" in code
     return Wording(
         headline=f"{code} names {which} in its mask, and {which} does not come to it",
         primary=f"{evidence.thread(0, 'a thread')}, {which} of its warp, is in the mask and not here",
         secondary="this decides which lanes come to the call",
         seen=_seen(evidence, ("is in the mask and does not call", "are in the mask and do not call")),
         because="the lanes of the mask wait for one another: each of them that has not returned must make "
-        "the same call with the same mask, and otherwise what the call does is undefined",
+        "the same call with the same mask, and otherwise what the call does is undefined"
+        + ("; without an argument the mask is `0xFFFFFFFF`, the whole warp" if implied else ""),
         hints=(
             "which lanes of the warp come to this line, and which bits has the mask?",
             f"{test} around the call keeps lanes away that the mask names"
             if test
             else "`0xFFFFFFFF` names all 32 lanes of the warp, whichever of them come",
-            f"make the call{evidence.on_line()} with every lane that the mask names, and choose afterwards "
-            "who uses the value",
+            f"move the call{evidence.on_line()} to where every lane of the warp comes, outside the condition"
+            if barrier
+            else f"make the call{evidence.on_line()} with every lane that the mask names, and choose "
+            "afterwards who uses the value",
         ),
-        all_the_same="a device may hand over anything, or wait for ever",
+        all_the_same="a device may do anything, or wait for ever"
+        if barrier
+        else "a device may hand over anything, or wait for ever",
+    )
+
+
+def _other_mask(evidence: Evidence, code: str, which: str) -> Wording:
+    """Lanes that come to the call together, one naming another that names other lanes."""
+    return Wording(
+        headline=f"{code} names {which} in the mask of one lane, and {which} comes with another mask",
+        primary=f"{evidence.thread(0, 'a thread')}, {which} of its warp, is in a mask that is not its own",
+        secondary="this decides which lanes come to the call",
+        seen=_seen(
+            evidence, ("is named by a lane with another mask", "are named by a lane with another mask")
+        ),
+        because="the lanes of the mask wait for one another: each of them that has not returned must make "
+        "the same call with the same mask, and otherwise what the call does is undefined",
+        hints=(
+            "which mask has each lane of the warp at this call?",
+            "lanes may form groups, but then every lane of a group needs the mask of just that group",
+            f"give the call{evidence.on_line()} one mask for all lanes that it names",
+        ),
+        all_the_same="a device may do anything, or wait for ever",
     )
 
 

@@ -73,7 +73,11 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class ShapeResult:
-    """One launch shape of a suite. ``dims`` are its named sizes, say ``{"M": 50, "N": 37, "K": 40}``."""
+    """One launch shape of a suite. ``dims`` are its named sizes, say ``{"M": 50, "N": 37, "K": 40}``.
+
+    ``ran`` is False where the suite ended before this shape, which then neither passed nor failed.
+    ``floats`` says that it was launched on floats, not on whole numbers alone.
+    """
 
     family: str
     dims: Mapping[str, int]
@@ -81,6 +85,8 @@ class ShapeResult:
     passed: bool
     wrong: int = 0
     elements: int = 0
+    ran: bool = True
+    floats: bool = False
 
 
 @dataclass(frozen=True, slots=True)

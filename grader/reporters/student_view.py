@@ -89,7 +89,9 @@ def hidden_sizes(report: Report) -> frozenset[tuple[int, ...]]:
 
 def _shown(family: FamilyResult) -> FamilyResult:
     shapes = tuple(
-        ShapeResult(one.family, dict(one.dims), True, one.passed, one.wrong, one.elements)
+        ShapeResult(
+            one.family, dict(one.dims), True, one.passed, one.wrong, one.elements, one.ran, one.floats
+        )
         for one in family.shapes
         if one.shown
     )

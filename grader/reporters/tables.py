@@ -54,7 +54,7 @@ def _columns(families: Sequence[FamilyResult], style: Style) -> list[str]:
         return []
     names = [style.plain(family_title(family.name)) for family in families]
     wide = max(map(display_width, names)) + 2
-    score = max(len(f"{family.passed}/{family.total}") for family in families)
+    score = max(len(_tally(family)) for family in families)
     fitting = max((style.width - len(_MARGIN) + 3) // (wide + score + 3), 1)
     columns = min(fitting, max(-(-len(families) // 3), 1), 4)
     height = -(-len(families) // columns)
@@ -64,10 +64,18 @@ def _columns(families: Sequence[FamilyResult], style: Style) -> list[str]:
         for i in range(row, len(families), height):
             family = families[i]
             role: Role = "pass" if family.passed == family.total else "fail"
-            tally = f"{family.passed}/{family.total}"
+            tally = _tally(family)
             cells.append(pad(names[i], wide) + " " * (score - len(tally)) + style.paint(role, tally))
         rows.append(_MARGIN + "   ".join(cells))
     return rows
+
+
+def _tally(family: FamilyResult) -> str:
+    """Passed of all, and of those that ran where the suite ended before it came to some."""
+    ran = sum(shape.ran for shape in family.shapes) if family.shapes else family.total
+    if not ran:
+        return "not run"
+    return f"{family.passed}/{ran if family.total == len(family.shapes) else family.total}"
 
 
 def points_table(report: Report, style: Style) -> list[str]:

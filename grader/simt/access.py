@@ -8,17 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.records import Finding
-from grader.simt.addresses import bounded, locate, own_part
+from grader.simt.addresses import bounded, locate
 from grader.simt.affine import Affine
+from grader.simt.aliases import adder, as_bool
 from grader.simt.elements import gather, poison, put, scalar
 from grader.simt.evidence import Site, freeze
 from grader.simt.machine import Machine, Stop
 from grader.simt.mask import Active
 from grader.simt.memory import Address, View
 from grader.simt.race import READ, WRITE
-from grader.simt.taint import Skip
+from grader.simt.shadows import mark, mark_skipped, read_taint
 from grader.simt.tally import LOAD, STORE
-from grader.simt.values import STALE, UNDEFINED, Tainted, Value, strip, taint_of
+from grader.simt.values import UNDEFINED, Tainted, Value, strip, taint_of
 
 Bools = npt.NDArray[np.bool_]
 MAX_PLACES = 4096
@@ -38,21 +39,19 @@ def load(
     if place.value is None:
         place.value = gather(buffer.data, address, valid, view.code)
     if buffer.shadowed:
-        full = buffer.log.add(READ, site, view, address, place.dims, active, valid, mc.loops, None)
-        if full:
+        add = buffer.log.add if buffer.plain else adder(buffer)
+        if add(READ, site, view, address, place.dims, active, valid, mc.loops, None):
             mc.fold(buffer.log)
     if counted:
         mc.tally.access(site, LOAD, address, active, valid)
     if mc.observers:
         mc.show("load", site, view, address, active, place.value)
+    value = place.value if buffer.plain or view.code != "?" else as_bool(place.value)
     if buffer.dirty and buffer.taint is not None:
-        taint = gather(buffer.taint, address, valid, "")
-        if np.any(taint):
-            taint = np.array(taint)  # a copy: the memory's own taint changes under a kept value
-            taint = taint.reshape((1,) * (len(mc.chunk.shape) - taint.ndim) + taint.shape)
-            mc.trail.read(site, view, taint, active, address, mc.loops)
-            return Tainted(place.value, taint)
-    return place.value
+        taint = read_taint(mc, active, view, address, valid, site)
+        if taint is not None:
+            return Tainted(value, taint)
+    return value
 
 
 class Place:
@@ -130,10 +129,8 @@ def store(
     address, valid, clean = place.address, place.valid, place.dims
     buffer = view.buffer
     if buffer.shadowed:
-        full = buffer.log.add(
-            WRITE, site, view, address, clean, active, valid, mc.loops, value, place.bounded
-        )
-        if full:
+        add = buffer.log.add if buffer.plain else adder(buffer)
+        if add(WRITE, site, view, address, clean, active, valid, mc.loops, value, place.bounded):
             mc.fold(buffer.log)
     if counted:
         mc.tally.access(site, STORE, address, active, valid)
@@ -152,13 +149,13 @@ def store(
             mc.trail.reach(taint, active, "output")
         return
     if buffer.stamp is not None:
-        put(mc, buffer.stamp, address, where, mc.interval)
+        mark(mc, buffer, buffer.stamp, address, where, mc.interval)
         mc.trail.rounds[mc.interval] = freeze(mc.loops)
     if buffer.taint is not None and (buffer.dirty or taint is not None):
         buffer.dirty = True
-        put(mc, buffer.taint, address, where, np.uint8(0) if taint is None else taint)
+        mark(mc, buffer, buffer.taint, address, where, np.uint8(0) if taint is None else taint)
     if active is not None and site.guard is not None and not site.covered:
-        _mark_skipped(mc, active, view, address, valid, site)
+        mark_skipped(mc, active, view, address, valid, site)
 
 
 def _where(active: Active, valid: Bools | None) -> Bools | None:
@@ -179,41 +176,6 @@ def _note_reach(mc: Machine, view: View, dims: tuple[Value, ...]) -> None:
             high = int(np.max(index)) if np.size(index) else -1
             mc.indirect.add((id(view), dim))
         known[dim] = max(known[dim], high)
-
-
-def _mark_skipped(
-    mc: Machine, active: Any, view: View, address: Address, valid: Bools | None, site: Site
-) -> None:
-    """Words that a guarded store left out although its siblings were rewritten: stale from now on.
-
-    Only words that hold an older value: one written in this interval (zeroed first, say) is fresh,
-    and one never written is undefined as it is. A word read and modified in place never counts.
-    """
-    buffer = view.buffer
-    grid_axes = mc.chunk.grid_axes
-    if type(address) is int or (type(address) is Affine and not any(address.coefs[grid_axes:])):
-        return  # one word for the whole block: whoever skipped it had no word of its own to leave out
-    skipped = ~active.array
-    live = mc.live
-    if live is not None and hasattr(live, "array"):
-        skipped = skipped & live.array
-    block_axes = tuple(range(grid_axes, len(mc.chunk.shape)))
-    some = active.array.any(axis=block_axes, keepdims=True)
-    skipped = skipped & some
-    if not skipped.any():
-        return
-    full = np.broadcast_to(skipped, mc.chunk.shape).reshape(mc.chunk.blocks, -1)
-    mc.trail.skipped(view.name, Skip(site, full.sum(axis=1)))
-    if site.update >= 0 or buffer.stamp is None or buffer.taint is None or valid is not None:
-        return
-    if not own_part(mc, view, address):
-        return
-    stamp, taint = gather(buffer.stamp, address, None, ""), gather(buffer.taint, address, None, "")
-    old = skipped & (np.asarray(stamp) != mc.interval) & ((np.asarray(taint) & UNDEFINED) == 0)
-    old = old & (np.asarray(stamp) > 0)
-    if old.any():
-        put(mc, buffer.taint, address, old, np.uint8(STALE))
-        buffer.dirty = True
 
 
 def refuse(finding: Finding) -> Stop:

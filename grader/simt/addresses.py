@@ -87,7 +87,7 @@ def _lies_inside(mc: Machine, view: View) -> bool:
     if view.buffer.space == "shared":
         number = mc.chunk.block_number
         start = affine.subtract(
-            start, affine.scale(number, view.buffer.words) if type(number) is Affine else 0
+            start, affine.scale(number, view.buffer.pitch) if type(number) is Affine else 0
         )
     if type(start) is not int or view.buffer.space == "local":
         return False
@@ -121,7 +121,7 @@ def _within(mc: Machine, address: Any, view: View) -> tuple[Address, Bools | Non
         valid = (address >= 0) & (address < buffer.words)
         return address, None if valid.all() else valid
     number = mc.chunk.block_number if buffer.space == "shared" else mc.chunk.chunk_number
-    start = affine.scale(number, buffer.words) if type(number) is Affine else 0
+    start = affine.scale(number, buffer.pitch) if type(number) is Affine else 0
     if not isinstance(address, np.ndarray):
         local = affine.subtract(address, start)
         low, high = (local, local) if isinstance(local, int) else local.bounds()

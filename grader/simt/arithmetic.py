@@ -200,15 +200,19 @@ def unary(context: Context, node: ast.UnaryOp, operand: Typed) -> Typed:
     found = types.signature(name, operand.kind.code)
     if found is None:
         context.fail(node, "operand-type", operator=name, got=(operand.kind.name,))
-    code = found[1]
+    (own,), code = found
     run = convert(operand, code)
     if name == "pos":
         return Typed(Scalar(code), run)
+    # numba negates and inverts integers as they are, and widens what comes out: -uint8(2) is 254.
+    own = code if own == "?" else own
     if name == "invert":
         flip = np.logical_not if code == "?" else np.invert
-        return Typed(Scalar(code), lambda fr, m: _invert(run(fr, m), flip, code))
+        return Typed(Scalar(code), lambda fr, m: cast(cast(_invert(run(fr, m), flip, code), own), code))
     if code in "qQ":
-        return Typed(Scalar(code), lambda fr, m: cast(whole_numbers.int_subtract(0, run(fr, m)), code))
+        return Typed(
+            Scalar(code), lambda fr, m: cast(cast(whole_numbers.int_subtract(0, run(fr, m)), own), code)
+        )
     return Typed(Scalar(code), lambda fr, m: _double(np.negative(run(fr, m))))
 
 

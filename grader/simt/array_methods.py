@@ -11,10 +11,9 @@ from grader.records import Finding
 from grader.simt import arithmetic, expressions
 from grader.simt.access import refuse
 from grader.simt.arguments import parts_of
-from grader.simt.arrays import c_strides
 from grader.simt.attributes import flat_view, transposed
 from grader.simt.context import Context, Typed
-from grader.simt.memory import View
+from grader.simt.memory import View, c_strides
 from grader.simt.types import Array, Scalar, Tuple
 
 METHODS = ("transpose", "reshape", "ravel")

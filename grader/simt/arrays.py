@@ -8,19 +8,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from grader.simt import expressions
-from grader.simt.affine import Affine, scale
+from grader.simt import expressions, shared_memory
 from grader.simt.context import Context, Typed
-from grader.simt.elements import poison
 from grader.simt.geometry import Chunk
 from grader.simt.host import Path
 from grader.simt.local import LocalArray
-from grader.simt.memory import Buffer, View
+from grader.simt.memory import View
 from grader.simt.types import CODES, CONSTANT_ARRAY, Array, Scalar, Space, Text, Tuple
-from grader.simt.values import UNDEFINED
 
 LOCAL_LIMIT = 65_536
-DYNAMIC = -3
 
 
 def shared(context: Context, node: ast.Call) -> Typed:
@@ -29,65 +25,16 @@ def shared(context: Context, node: ast.Call) -> Typed:
     name = context.target_name or "shared"
     kernel = context.kernel
     if shape == (0,):
-        return _dynamic(context, node, name, code)
+        return shared_memory.dynamic(context, node, name, code)
     key = len(kernel.shared_bytes)
     kernel.shared_bytes.append(math.prod(shape) * np.dtype(code).itemsize)
     kernel.shared_spans.append(context.program.span(node))
 
     def make(chunk: Chunk) -> View:
-        words = math.prod(shape)
-        stamped = name in kernel.guarded_stores
-        return _on_blocks(_buffer(chunk, words, name, code, stamped), chunk, shape, name, code)
+        return shared_memory.static(chunk, shape, name, code, name in kernel.guarded_stores)
 
     kind = Array(code, len(shape), "shared", key)
     return Typed(kind, lambda fr, m: fr.mc.shared_array(key, make))
-
-
-def _buffer(chunk: Chunk, words: int, name: str, code: str, stamped: bool) -> Buffer:
-    data = np.full(chunk.blocks * words, poison(np.dtype(code)), code)
-    taint = np.full(data.size, UNDEFINED, np.uint8)
-    buffer = Buffer(data, "shared", name, words, taint=taint, dirty=True)
-    if stamped:
-        buffer.stamp = np.zeros(data.size, np.int32)
-    return buffer
-
-
-def _on_blocks(buffer: Buffer, chunk: Chunk, shape: tuple[int, ...], name: str, code: str) -> View:
-    number = chunk.block_number
-    base = scale(number, buffer.words) if isinstance(number, Affine) else 0
-    return View(buffer, base, shape, c_strides(shape), name, code)
-
-
-def _dynamic(context: Context, node: ast.Call, name: str, code: str) -> Typed:
-    """Shape 0: the launch's own shared bytes. All such arrays of a kernel are the same memory."""
-    kernel = context.kernel
-    size = np.dtype(code).itemsize
-    kernel.dynamic_sizes.add(size)
-    if len(kernel.dynamic_sizes) > 1:
-        context.unsupported(node, "dynamic-shared-of-mixed-sizes")
-
-    def execute(fr: Any, m: Any) -> View:
-        mc = fr.mc
-
-        def make(chunk: Chunk) -> View:
-            words = mc.shared_bytes // size
-            return _on_blocks(_buffer(chunk, words, name, code, True), chunk, (words,), name, code)
-
-        view: View = mc.shared_array(DYNAMIC, make)
-        if view.code == code:
-            return view
-        return _same_words(view, name, code)
-
-    return Typed(Array(code, 1, "shared", DYNAMIC), execute)
-
-
-def _same_words(view: View, name: str, code: str) -> View:
-    """The dynamic shared memory under another type of the same width: one log, one shadow."""
-    first = view.buffer
-    buffer = Buffer(first.data.view(code), "shared", name, first.words, taint=first.taint, dirty=True)
-    buffer.stamp, buffer.log, buffer.shadowed = first.stamp, first.log, True
-    first.dirty = True
-    return View(buffer, view.base, view.shape, view.strides, name, code)
 
 
 def local(context: Context, node: ast.Call) -> Typed:
@@ -117,15 +64,6 @@ def constant(context: Context, node: ast.Call) -> Typed:
     if not isinstance(typed.kind, Array) or typed.kind.ident != CONSTANT_ARRAY:
         context.fail(node, "non-constant-array", got=ast.unparse(node.args[0]))
     return typed
-
-
-def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides, in elements, of a C-ordered array."""
-    strides, step = [], 1
-    for extent in reversed(shape):
-        strides.append(step)
-        step *= extent
-    return tuple(reversed(strides))
 
 
 def _declaration(context: Context, node: ast.Call) -> tuple[tuple[int, ...], str]:
@@ -225,7 +163,7 @@ def dtype_code(context: Context, node: ast.expr) -> str:
         return CODES[typed.kind.value]
     if isinstance(typed.kind, Space):
         module, _, name = typed.kind.path.rpartition(".")
-        if module in ("numba", "numpy") and name in CODES:
+        if module in ("numba", "numpy", "numpy.dtype") and name in CODES:
             return CODES[name]
     return context.fail(node, "dtype", got=ast.unparse(node))
 

@@ -95,6 +95,8 @@ def _bind_element(context: Context, target: ast.Subscript, value: Typed) -> Run:
     place = subscripts.array_target(context, target, owner)
     if place.cut is not None and isinstance(value.kind, Array):
         context.fail(target, "array-assignment", name=ast.unparse(target))
+    if place.cut is not None and isinstance(value.kind, Tuple):
+        context.unsupported(target, "tuple-in-slice")
     if not isinstance(value.kind, Scalar) or (value.kind.is_complex and place.code not in "FD"):
         context.fail(target, "element-type", got=value.kind.name, wanted=types.NAMES[place.code])
     if place.ident == types.CONSTANT_ARRAY:

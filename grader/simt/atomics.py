@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from grader.records import Finding
 from grader.simt import access, arithmetic, expressions, subscripts
+from grader.simt.aliases import Alias, adder, over_units, units
 from grader.simt.context import Context, Typed
 from grader.simt.evidence import Site
+from grader.simt.machine import Machine, Stop
 from grader.simt.mask import Active
-from grader.simt.memory import View, code_of
+from grader.simt.memory import Buffer, View, code_of
 from grader.simt.race import ATOMIC, WRITE
 from grader.simt.tally import STORE
 from grader.simt.types import CONSTANT_ARRAY, NAMES, Array, Scalar, Space
@@ -98,7 +101,7 @@ def _place(node: ast.Call, name: str) -> ast.Subscript:
 
 def _scalar(context: Context, node: ast.expr) -> Typed:
     typed = expressions.expression(context, node)
-    if not isinstance(typed.kind, Scalar):
+    if not isinstance(typed.kind, Scalar) or typed.kind.is_complex:
         context.fail(node, "argument-type", name="atomic", got=typed.kind.name)
     return typed
 
@@ -111,8 +114,8 @@ def update(
     address, valid, clean = access.locate(mc, m, view, dims, site, WRITE)
     buffer = view.buffer
     if buffer.shadowed:
-        full = buffer.log.add(ATOMIC, site, view, address, clean, m, valid, mc.loops, operands[-1])
-        if full:
+        add = buffer.log.add if buffer.plain else adder(buffer)
+        if add(ATOMIC, site, view, address, clean, m, valid, mc.loops, operands[-1]):
             mc.fold(buffer.log)
     mc.tally.access(site, STORE, address, m, valid)
     if mc.observers:
@@ -122,6 +125,7 @@ def update(
     if valid is not None:
         where = where & valid
     spread = np.broadcast_to(address.array() if hasattr(address, "array") else address, shape)[where]
+    _check_widths(mc, buffer, spread, site)
     given = [_spread(value, buffer.data.dtype, shape)[where] for value in operands]
     old = _apply(buffer.data, spread, given, name)
     result = np.zeros(shape, buffer.data.dtype)
@@ -133,10 +137,25 @@ def update(
             mc.trail.reach(taint, m, "output")
         return result
     if buffer.stamp is not None:
-        buffer.stamp[spread] = mc.interval
+        for there in units(buffer, spread):
+            buffer.stamp[there] = mc.interval
     if buffer.taint is None or (taint is None and not buffer.dirty):
         return result
     return _follow_taint(fr, m, view, address, where, spread, taint, site, name, result)
+
+
+def _check_widths(mc: Machine, buffer: Buffer, words: Any, site: Site) -> None:
+    """Stop where bytes are updated in two widths: such operations are not atomic to one another."""
+    if not isinstance(buffer, Alias):
+        return
+    size = buffer.data.itemsize
+    if mc.widths is None:
+        mc.widths = np.zeros(buffer.whole.data.size, np.uint8)
+    for part in units(buffer, words):
+        if np.any((mc.widths[part] != 0) & (mc.widths[part] != size)):
+            facts = {"construct": "atomics-of-mixed-sizes"}
+            raise Stop(Finding("unsupported-construct", "error", site.span, facts=facts))
+        mc.widths[part] = size
 
 
 def _spread(value: Value, dtype: Any, shape: tuple[int, ...]) -> Any:
@@ -172,15 +191,17 @@ def _follow_taint(
     """An update of a word that nobody wrote leaves it undefined; of a stale one, as good as new."""
     buffer, mc = view.buffer, fr.mc
     before = np.zeros(where.shape, np.uint8)
-    before[where] = buffer.taint[words] & UNDEFINED  # type: ignore[index]
+    parts = units(buffer, words)
+    before[where] = np.bitwise_or.reduce([buffer.taint[part] for part in parts]) & UNDEFINED  # type: ignore[index]
     given = np.zeros(where.shape, np.uint8) if taint is None else taint
     after = given if name == "exch" else before | given
-    buffer.taint[words] = 0  # type: ignore[index]
-    np.bitwise_or.at(buffer.taint, words, after[where])  # type: ignore[arg-type]
+    for part in parts:
+        buffer.taint[part] = 0  # type: ignore[index]
+        np.bitwise_or.at(buffer.taint, part, after[where])  # type: ignore[arg-type]
     buffer.dirty = True
     if not before.any():
         return old
-    mc.trail.read(site, view, before, m, address, mc.loops)
+    mc.trail.read(site, over_units(view), before, m, units(buffer, address)[0], mc.loops)
     return Tainted(old, before)
 
 

@@ -12,6 +12,7 @@ from grader.simt.arguments import mapped
 from grader.simt.constants import constant_typed
 from grader.simt.context import Context, Run, Typed
 from grader.simt.cuda_names import misspelt
+from grader.simt.global_names import HOST_ONLY
 from grader.simt.host_values import path_value
 from grader.simt.local import LocalArray
 from grader.simt.memory import View
@@ -20,6 +21,8 @@ from grader.simt.values import cast_scalar
 
 DIMS = {"x": 0, "y": 1, "z": 2}
 INDEX_PATHS = ("numba.cuda.threadIdx", "numba.cuda.blockIdx", "numba.cuda.blockDim", "numba.cuda.gridDim")
+#: Where the paths of arrays' own ``dtype`` lie.
+ELEMENT_TYPES = "numpy.dtype."
 # What numba has for arrays and the machine does not follow: most of it makes new arrays.
 UNFOLLOWED = frozenset(
     [
@@ -68,16 +71,20 @@ def attribute(context: Context, node: ast.Attribute) -> Typed:
         return _of_path(context, node, kind.path)
     if isinstance(kind, Array):
         return _of_array(context, node, owner, kind)
-    if isinstance(kind, Scalar) and node.attr in ("real", "imag"):
+    if isinstance(kind, Scalar) and kind.code != "?" and node.attr in ("real", "imag"):
         return _of_number(owner, kind, node.attr)
     if isinstance(kind, Tuple) and node.attr in kind.fields:
         at, run = kind.fields.index(node.attr), owner.run
         return Typed(kind.items[at], lambda fr, m: run(fr, m)[at])
+    if isinstance(kind, Scalar) and node.attr == "item":
+        context.unsupported(node, "number-item")
     return context.fail(node, "unknown-attribute", name=node.attr, got=kind.name)
 
 
 def _of_path(context: Context, node: ast.Attribute, path: str) -> Typed:
     full = f"{path}.{node.attr}"
+    if path.startswith(ELEMENT_TYPES):
+        return _of_element_type(context, node, path.removeprefix(ELEMENT_TYPES))
     if path in INDEX_PATHS:
         if node.attr not in DIMS:
             context.fail(node, "unknown-attribute", name=node.attr, got=path)
@@ -85,6 +92,8 @@ def _of_path(context: Context, node: ast.Attribute, path: str) -> Typed:
     near = misspelt(path, node.attr)
     if near is not None:
         context.fail(node, "unknown-attribute", name=node.attr, got=path, wanted=near)
+    if (path == "numba.cuda" and node.attr in HOST_ONLY) or full == "numba.prange":
+        context.fail(node, "unknown-attribute", name=node.attr, got=path)
     if path == "numpy" and not hasattr(np, node.attr):
         context.fail(node, "unknown-attribute", name=node.attr, got=path)
     if full == "numba.cuda.warpsize":
@@ -92,6 +101,15 @@ def _of_path(context: Context, node: ast.Attribute, path: str) -> Typed:
     if full == "numba.cuda.laneid":
         return Typed(INT32, lambda fr, m: lane(fr))
     return constant_typed(context, node, path_value(full))
+
+
+def _of_element_type(context: Context, node: ast.Attribute, name: str) -> Typed:
+    """``A.dtype.type`` can be called, where ``A.dtype`` only names the type of an array's elements."""
+    if node.attr == "type":
+        return Typed(Space(f"numba.{name}"), lambda fr, m: None)
+    if node.attr == "kind":
+        context.unsupported(node, "dtype-kind")
+    return context.fail(node, "unknown-attribute", name=node.attr, got=f"dtype({name})")
 
 
 def lane(fr: Any) -> Any:
@@ -126,7 +144,7 @@ def _of_array(context: Context, node: ast.Attribute, owner: Typed, kind: Array) 
             strides = Tuple((INT64,) * kind.ndim)
             return Typed(strides, lambda fr, m: tuple([s * size for s in flat_view(fr, run(fr, m)).strides]))
         case "dtype":
-            return Typed(Space(f"numba.{NAMES[kind.code]}"), lambda fr, m: None)
+            return Typed(Space(f"{ELEMENT_TYPES}{NAMES[kind.code]}"), lambda fr, m: None)
         case "nbytes":
             size = np.dtype(kind.code).itemsize
             return Typed(INT64, lambda fr, m: run(fr, m).size * size)

@@ -13,6 +13,7 @@ from grader.simt.context import Context, Typed
 from grader.simt.evidence import Entry, Site, loops_at
 from grader.simt.machine import Machine, Stop
 from grader.simt.mask import Active, Mask
+from grader.simt.schedule import Votes
 from grader.simt.types import INT32, NONE, Scalar, Space
 from grader.simt.values import as_condition, strip
 
@@ -154,9 +155,9 @@ def counting(context: Context, node: ast.Call) -> Typed:
     run, site = arithmetic.convert(argument, "i"), context.site(node)
 
     def execute(fr: Any, m: Any) -> Any:
-        if fr.mc.baton is not None:
-            raise refuse("barrier-vote", site.span)
         value = strip(as_condition(run(fr, m)))
+        if fr.mc.baton is not None:
+            return _vote_of_warps(fr.mc, m, value, name)
         synchronise(fr.mc, m, site)
         return _vote(fr.mc, m, value, name)
 
@@ -172,6 +173,15 @@ def _vote(mc: Machine, m: Active, value: Any, name: str) -> Any:
     result = {"count": yes, "and": (yes == present) & (present > 0), "or": yes > 0}[name].astype(np.int32)
     axes = chunk.grid_axes
     return result.reshape(chunk.shape[:axes] + (1,) * (len(chunk.shape) - axes))
+
+
+def _vote_of_warps(mc: Machine, m: Active, value: Any, name: str) -> int:
+    """The vote where the warps of a block come to the barrier one by one."""
+    active = np.ones(mc.chunk.shape, bool) if m is None else np.broadcast_to(m.array, mc.chunk.shape)
+    true = np.broadcast_to(np.asarray(value), mc.chunk.shape) & active
+    votes = Votes(int(np.count_nonzero(true)), int(np.count_nonzero(active)))
+    yes, present = mc.baton.wait(mc.warp_number, votes)
+    return {"count": yes, "and": int(yes == present), "or": int(yes > 0)}[name]
 
 
 MAX_KEPT_MASKS = 256

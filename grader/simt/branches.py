@@ -9,6 +9,7 @@ from typing import Any
 from grader.records import Finding
 from grader.simt import expressions, statements
 from grader.simt.context import Context, Frame, LoopExits, Run, join_kinds
+from grader.simt.decided import decided
 from grader.simt.evidence import Site
 from grader.simt.joins import convert_kinds, leaves, with_moves
 from grader.simt.machine import Stop
@@ -20,7 +21,7 @@ from grader.simt.values import as_condition
 
 def branch(context: Context, node: ast.If) -> list[Step]:
     """``if``: each side runs for the threads that take it."""
-    taken = _decided(context, node.test)
+    taken = decided(context, node.test)
     if taken is not None:
         return [
             step
@@ -79,18 +80,6 @@ def _stored(node: ast.If) -> dict[str, ast.expr]:
 
 def _names(node: ast.expr) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
-def _decided(context: Context, test: ast.expr) -> bool | None:
-    """Whether a constant decides the branch; numba does not compile the other side then."""
-    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-    inner = test.operand if isinstance(test, ast.UnaryOp) and negated else test
-    if not isinstance(inner, ast.Name) or inner.id in context.locals:
-        return None
-    value = context.host_value(inner)
-    if not (value is None or isinstance(value, bool | int | float)):
-        return None
-    return bool(value) != negated
 
 
 def _branch(condition: Run, site: Site, body: Body, orelse: Body | None) -> Body:

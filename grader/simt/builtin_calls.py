@@ -64,8 +64,9 @@ def extreme(least: bool) -> Handler:
     ufunc = np.fmin if least else np.fmax
 
     def handler(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
-        if len(arguments) == 1 and isinstance(arguments[0].kind, Tuple):
-            return handler(context, node, parts_of(arguments[0]))
+        of_tuple = len(arguments) == 1 and isinstance(arguments[0].kind, Tuple)
+        if of_tuple:
+            arguments = parts_of(arguments[0])
         if len(arguments) < 2:
             context.fail(node, "argument-count", name=ast.unparse(node.func), got=len(arguments), wanted=2)
         kinds = scalars(context, node, arguments, len(arguments))
@@ -73,7 +74,9 @@ def extreme(least: bool) -> Handler:
         for other in kinds[1:]:
             kind = types.unify(kind, types.plain(other))
         assert isinstance(kind, Scalar)
-        if kind.is_complex:
+        bools = sum(each.code == "?" for each in kinds)
+        paired = bools == len(kinds) and (of_tuple or bools == 2)
+        if kind.is_complex or (bools and not paired):
             refuse_types(context, node, kinds, "float64")
         runs = [arithmetic.convert(argument, kind.code) for argument in arguments]
         return Typed(kind, _fold(runs, kind.code, integers if kind.is_int else ufunc, min if least else max))

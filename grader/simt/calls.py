@@ -21,7 +21,9 @@ from grader.simt import (
     fences,
     half,
     mathematics,
+    numpy_functions,
     ptx_calls,
+    starred,
     warps,
     whole_numbers,
 )
@@ -38,11 +40,17 @@ def call(context: Context, node: ast.Call) -> Typed:
         return method
     function = expressions.expression(context, node.func)
     if isinstance(function.kind, Device):
+        node = starred.spread(context, node)
         return devices.call(context, node, context.kernel.devices[function.kind.ident])
     if not isinstance(function.kind, Space):
         context.fail(node, "not-callable", name=ast.unparse(node.func), got=function.kind.name)
     path = function.kind.path
     special = _SPECIAL.get(path)
+    if any(isinstance(item, ast.Starred) for item in node.args):
+        # Among other arguments, those of a starred tuple are no constants to numba.
+        if path == "len" or (special is not None and len(node.args) > 1):
+            context.unsupported(node, "starred-argument")
+        node = starred.spread(context, node)
     if special is not None:
         return special(context, node)
     if node.keywords:
@@ -63,8 +71,10 @@ def _of_library(context: Context, node: ast.Call, arguments: list[Typed], path: 
     if module == "operator" and name in _OPERATORS:
         scalars(context, node, arguments, 2)
         return arithmetic.binary(context, node, _OPERATORS[name](), *arguments)
-    if module in ("math", "numpy"):
-        return mathematics.call(context, node, arguments, module, name)
+    if module == "math":
+        return mathematics.call(context, node, arguments, name)
+    if module == "numpy":
+        return numpy_functions.call(context, node, arguments, name)
     return None
 
 
@@ -78,6 +88,8 @@ def _method(context: Context, node: ast.Call) -> Typed | None:
     if node.func.attr not in _METHODS or not isinstance(owner.kind, Scalar) or node.args or node.keywords:
         return None
     if node.func.attr == "bit_count" and not owner.kind.is_int:
+        return None
+    if node.func.attr == "conjugate" and owner.kind.code == "?":
         return None
     return _METHODS[node.func.attr](owner)
 
@@ -158,7 +170,7 @@ _PLAIN: dict[str, Handler] = {
     "numba.cuda.fma": builtin_calls.fused,
     "numba.cuda.selp": builtin_calls.chosen,
     "numba.cuda.cbrt": lambda context, node, arguments: (
-        mathematics.call(context, node, arguments, "math", "cbrt") or context.unsupported(node, "cbrt")
+        mathematics.call(context, node, arguments, "cbrt") or context.unsupported(node, "cbrt")
     ),
     "numba.cuda.threadfence": fences.fence,
     "numba.cuda.threadfence_block": builtin_calls.nothing,

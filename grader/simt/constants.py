@@ -36,6 +36,9 @@ def constant_typed(context: Context, node: ast.AST, value: Any) -> Typed:
         return Typed(FLOAT64, lambda fr, m: value)
     if isinstance(value, complex):
         return Typed(Scalar("D"), lambda fr, m: np.complex128(value))
+    if isinstance(value, np.float16):
+        # numba has a type for it and no code: the compiler refuses the constant that numba writes.
+        context.fail(node, "half-precision-constant", name=ast.unparse(node))
     if isinstance(value, np.generic):
         code = code_of(value.dtype)
         plain = scalar(value, code)
@@ -49,9 +52,12 @@ def constant_typed(context: Context, node: ast.AST, value: Any) -> Typed:
         return Typed(Text(value), lambda fr, m: value)
     if value is None:
         return Typed(NONE, lambda fr, m: None)
-    if isinstance(value, tuple | list):
+    if isinstance(value, list):
+        # numba types a list of the module and cannot make a constant of it.
+        context.fail(node, "unsupported-python")
+    if isinstance(value, tuple):
         parts = [constant_typed(context, node, item) for item in value]
-        kinds = Tuple(tuple(part.kind for part in parts), isinstance(value, list))
+        kinds = Tuple(tuple(part.kind for part in parts))
         runs = [part.run for part in parts]
         return Typed(kinds, lambda fr, m: tuple([run(fr, m) for run in runs]))
     if isinstance(value, np.ndarray):

@@ -67,7 +67,7 @@ class Kernel:
     stores: set[int] = field(default_factory=set)
     guarded_stores: set[str] = field(default_factory=set)
     divisors: set[int] = field(default_factory=set)
-    dynamic_sizes: set[int] = field(default_factory=set)
+    dynamic_codes: set[str] = field(default_factory=set)
     fences: list[int] = field(default_factory=list)
     counters: list[int] = field(default_factory=list)
     grid_sync: bool = False
@@ -183,6 +183,7 @@ class Context:
 _BUILTINS = (
     "range len min max abs int float bool round print complex pow sum tuple list enumerate zip divmod",
     "isinstance slice all any map filter sorted reversed str object type set dict hash",
+    "iter next getattr hasattr chr ord repr",
 )
 BUILTIN_NAMES = frozenset(name for words in _BUILTINS for name in words.split())
 

@@ -33,8 +33,6 @@ def _given(context: Context, node: ast.Call, function: Function) -> list[ast.exp
     names = [arg.arg for arg in spec.args]
     if spec.vararg or spec.kwarg or spec.kwonlyargs or spec.posonlyargs:
         context.unsupported(function.node, "parameters")
-    if any(isinstance(item, ast.Starred) for item in node.args):
-        context.unsupported(node, "starred-argument")
     given: dict[str, ast.expr] = dict(zip(names, node.args, strict=False))
     for word in node.keywords:
         if word.arg is None or word.arg in given or word.arg not in names:

@@ -10,9 +10,11 @@ from grader.simt import arithmetic, assignments, attributes, calls, closures, lo
 from grader.simt.arguments import parts_of
 from grader.simt.constants import constant_typed
 from grader.simt.context import Context, Typed
+from grader.simt.global_names import check_global
 from grader.simt.types import Array, Clash, Device, Kind, Scalar, Space, Tuple
 from grader.simt.values import Tainted, cast
 from grader.simt.variables import read
+from grader.simt.walrus import loses_its_value
 
 MAX_NODES = 20_000
 
@@ -36,7 +38,9 @@ def _constant(context: Context, node: ast.Constant) -> Typed:
 def _name(context: Context, node: ast.Name) -> Typed:
     name = node.id
     if name not in context.locals:
-        return constant_typed(context, node, context.host_value(node))
+        value = context.host_value(node)
+        check_global(context, node, value)
+        return constant_typed(context, node, value)
     # As numba has it: set somewhere above in the text is enough to compile; only a thread that reads
     # what its own path never set is in error.
     kind = context.kinds.get(name) or _plain_number(context.earlier.get(name))
@@ -76,7 +80,10 @@ def _unaryop(context: Context, node: ast.UnaryOp) -> Typed:
 
 
 def _named(context: Context, node: ast.NamedExpr) -> Typed:
-    """``(i := i + 1)``: an assignment that is worth its value."""
+    """``(i := x)``: an assignment that is worth its value."""
+    variables = context.locals.difference(context.function.captured)
+    if loses_its_value(context.function.node, node, variables):
+        context.fail(node, "walrus", name=node.target.id, wanted=ast.unparse(node.value))
     store = assignments.bind(context, node.target, expression(context, node.value), node.value)
     loaded = _name(context, ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.simt import arithmetic
-from grader.simt.arguments import Handler, mapped, scalars
+from grader.simt.arguments import Handler, mapped, refuse_types, scalars
 from grader.simt.context import Context, Typed
 from grader.simt.types import Scalar
 
@@ -27,7 +27,9 @@ def _fused(a: Any, b: Any, c: Any) -> Any:
 
 def _handler(function: Callable[..., Any], count: int, code: str = "e") -> Handler:
     def handler(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
-        scalars(context, node, arguments, count)
+        kinds = scalars(context, node, arguments, count)
+        if any(kind.is_complex for kind in kinds):
+            refuse_types(context, node, kinds, "float16")
         runs = [arithmetic.convert(argument, "e") for argument in arguments]
         return Typed(Scalar(code), lambda fr, m: mapped(function, [run(fr, m) for run in runs], code))
 

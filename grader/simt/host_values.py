@@ -132,10 +132,17 @@ def bind_import(node: ast.Import | ast.ImportFrom, scope: dict[str, Any]) -> Non
 
 def path_value(path: str) -> Any:
     """Constants of ``math`` and NumPy are values; every other dotted name stays a path."""
-    path = path.replace("numba.types.", "numba.").replace("numba.core.types.", "numba.")
+    for module, same in _SAME_MODULES:
+        path = path.replace(module, same)
     return _CONSTANTS.get(path, Path(path))
 
 
+_SAME_MODULES = (
+    ("numba.types.", "numba."),
+    ("numba.core.types.", "numba."),
+    ("numba.cuda.types.", "numba."),
+    ("numba.cuda.np.", "numpy."),
+)
 _CONSTANTS = {
     "math.pi": math.pi,
     "math.e": math.e,

@@ -18,7 +18,7 @@ from grader.simt.context import UNSET
 from grader.simt.evidence import Site
 from grader.simt.machine import Machine
 from grader.simt.mask import Active, union
-from grader.simt.memory import Buffer, View
+from grader.simt.memory import Buffer, View, c_strides
 from grader.simt.race import READ, WRITE
 from grader.simt.values import UNDEFINED, Tainted, cast_scalar, strip, taint_of
 from grader.simt.variables import merge, settled
@@ -89,7 +89,7 @@ class LocalArray:
 
     def _plan(self) -> View:
         """A view that only serves to name elements."""
-        strides = _c_strides(self.shape)
+        strides = c_strides(self.shape)
         buffer = Buffer(np.zeros(0), "local", self.name, self.size)
         return View(buffer, 0, self.shape, strides, self.name, self.code)
 
@@ -119,7 +119,7 @@ class LocalArray:
         buffer = Buffer(data, "local", self.name, words, taint=taint, dirty=True)
         number = mc.chunk.chunk_number
         base: affine.Whole = affine.scale(number, words) if isinstance(number, Affine) else 0
-        self.view = View(buffer, base, self.shape, _c_strides(self.shape), self.name, self.code)
+        self.view = View(buffer, base, self.shape, c_strides(self.shape), self.name, self.code)
         for word, value in enumerate(self.cells):
             if value is not UNSET:
                 address = affine.add(base, word)
@@ -129,14 +129,6 @@ class LocalArray:
                 access.put(mc, data, address, where, strip(value))
                 access.put(mc, taint, address, where, np.uint8(0) if clean is None else clean)
         return self.view
-
-
-def _c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides, step = [], 1
-    for extent in reversed(shape):
-        strides.append(step)
-        step *= extent
-    return tuple(reversed(strides))
 
 
 __all__ = ["READ", "WRITE", "LocalArray"]

@@ -11,6 +11,7 @@ from grader.records import Finding
 from grader.simt import arithmetic, expressions, types
 from grader.simt.arguments import parts_of
 from grader.simt.context import Context, Typed
+from grader.simt.decided import decided
 from grader.simt.machine import Stop
 from grader.simt.types import Clash, Kind, Scalar, Tuple
 from grader.simt.values import Tainted, as_condition, join, select, strip
@@ -133,6 +134,8 @@ def comparison(context: Context, node: ast.Compare) -> Typed:
     operands = [expressions.sequence(context, part) for part in (node.left, *node.comparators)]
     if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
         return _membership(context, node, operands)
+    if all(isinstance(operand.kind, types.Space) for operand in operands):
+        context.unsupported(node, "comparison-of-types")
     if any(operand.kind == types.NONE for operand in operands):
         return _compare_none(context, node, operands)
     return _chain(context, node, operands)
@@ -157,6 +160,9 @@ def _compare_none(context: Context, node: ast.Compare, operands: list[Typed]) ->
 
 def conditional(context: Context, node: ast.IfExp) -> Typed:
     """``a if test else b``: each side is evaluated for the threads that take it."""
+    taken = decided(context, node.test)
+    if taken is not None:
+        return expressions.expression(context, node.body if taken else node.orelse)
     test = expressions.expression(context, node.test)
     outer, context.guard = context.guard, node.test
     yes, no = expressions.expression(context, node.body), expressions.expression(context, node.orelse)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from grader.simt import affine, expressions, values, whole_numbers
+from grader.simt import affine, expressions, lone_run, values, whole_numbers
 from grader.simt.affine import Affine
 from grader.simt.context import UNSET, Frame, Run
 from grader.simt.evidence import Site
+from grader.simt.lone_plan import LonePlan
 from grader.simt.mask import DEAD, Active, Dead, State, union, without
 from grader.simt.sweep import sweep
 from grader.simt.sweep_plan import Plan
@@ -20,10 +21,18 @@ from grader.simt.variables import assign
 class Loop:
     """A compiled ``for`` loop over a range."""
 
-    __slots__ = ("body", "exits", "name", "orelse", "plan", "site", "slot")
+    __slots__ = ("body", "exits", "lone", "name", "orelse", "plan", "site", "slot")
 
     def __init__(
-        self, name: str, slot: int, site: Site, body: Any, exits: bool, orelse: Any, plan: Plan | None = None
+        self,
+        name: str,
+        slot: int,
+        site: Site,
+        body: Any,
+        exits: bool,
+        orelse: Any,
+        plan: Plan | None = None,
+        lone: LonePlan | None = None,
     ) -> None:
         self.name = name
         self.slot = slot
@@ -32,11 +41,14 @@ class Loop:
         self.exits = exits
         self.orelse = orelse
         self.plan = plan
+        self.lone = lone
 
     def uniform(self, fr: Frame, m: Active, low: int, high: int, step: int) -> State:
         """All threads run the same iterations."""
         if step == 0:
             return m
+        if type(fr.mc) is lone_run.LoneMachine:
+            return lone_run.iterate(fr, m, self, range(low, high, step))
         mc, slot, body = fr.mc, self.slot, self.body
         pair: list[Any] = [self.name, low]
         mc.loops.append(pair)
@@ -49,6 +61,8 @@ class Loop:
             indices = range(low, high, step)
             if self.plan is not None:
                 indices = self._swept(fr, m, self.plan, indices)
+            elif self.lone is not None and m is not None:
+                indices = lone_run.take(fr, m, self, indices)
             for index in indices:
                 mc.spend(self.site)
                 pair[1] = index
@@ -91,6 +105,8 @@ class Loop:
     def divergent(self, fr: Frame, m: Active, low: Any, high: Any, step: Any) -> State:
         """Threads differ in where they start, stop or how far they step."""
         mc = fr.mc
+        if type(mc) is lone_run.LoneMachine:
+            raise lone_run.Unbatched
         low, high, step = (_clean(mc, bound, m) for bound in (low, high, step))
         pair: list[Any] = [self.name, low]
         mc.loops.append(pair)

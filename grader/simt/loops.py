@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from grader.simt import arithmetic, assignments, expressions, iteration, statements, types
+from grader.simt import arithmetic, assignments, expressions, iteration, starred, statements, types
 from grader.simt.arguments import parts_of
 from grader.simt.context import Context, Frame, LoopExits, Run, Typed, join_kinds
+from grader.simt.decided import decided
 from grader.simt.evidence import Site
 from grader.simt.joins import convert_kinds, leaves, with_moves
+from grader.simt.lone_plan import lone_plan
 from grader.simt.loop_runs import Loop, run_while
 from grader.simt.mask import Active, Dead, State
 from grader.simt.steps import Step
@@ -97,10 +99,11 @@ def for_loop(context: Context, node: ast.For) -> list[Any]:
     slot, body, head = _settle(context, prepare, node.body)
     context.steady = steady
     plan = None if exits else plan_of(context, node, name, head)
+    lone = None if exits or plan else lone_plan(context, node, name, head)
     moves_in = convert_kinds(context, start, head)
     _after(context, head, start)
     orelse = statements.suite(context, node.orelse) if node.orelse else None
-    loop = Loop(name, slot, site, body, exits, orelse, plan)
+    loop = Loop(name, slot, site, body, exits, orelse, plan, lone)
     runs, is_device = tuple(bounds), context.is_device
 
     def execute(fr: Frame, m: Active) -> State:
@@ -132,6 +135,7 @@ def _iterated(context: Context, node: ast.For) -> Any:
 def _range(context: Context, node: ast.Call) -> tuple[list[Run], Scalar]:
     if not 1 <= len(node.args) <= 3 or node.keywords:
         context.fail(node, "argument-count", name="range", got=len(node.args), wanted=3)
+    node = starred.spread(context, node)
     parts = [expressions.expression(context, item) for item in node.args]
     for part in parts:
         if not isinstance(part.kind, Scalar) or part.kind.is_complex:
@@ -150,6 +154,8 @@ def _range(context: Context, node: ast.Call) -> tuple[list[Run], Scalar]:
 
 def while_loop(context: Context, node: ast.While) -> list[Any]:
     """``while test:``; a test that differs between threads narrows the mask."""
+    if decided(context, node.test) is False:
+        return [step for part in node.orelse for step in statements.statement(context, part)]
     start = dict(context.kinds)
     holder: list[Any] = []
 

@@ -71,11 +71,19 @@ class Machine:
         self.harmless: dict[Any, Any] = {}
         self.located: dict[Any, Any] = {}
         self.swept: dict[Any, Any] = {}
+        #: For each mask, its one thread of each block, if it is one; and by loop how many runs were undone.
+        self.lone_masks: dict[int, Any] = {}
+        self.lost_runs: dict[int, int] = {}
         self.same_masks: dict[tuple[int, int], bool] = {}
         self.kept_masks: list[Any] = []
         self.noted_exits: set[Any] = set()
         self.flattened: dict[int, View] = {}
+        self.aliases: dict[tuple[str, str], View] = {}
+        #: Of aliased memory, by unit: the bytes of the atomic operations on it (0: none).
+        self.widths: Any = None
         self.copies: Any = None
+        #: Lanes that wait at a ``syncwarp`` for others of their warp.
+        self.waiting: Any = None
         self.tally.begin(chunk)
         for log in self.logs:
             log.clear()

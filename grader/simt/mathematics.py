@@ -1,4 +1,4 @@
-"""``math``, and NumPy's functions of numbers, with the types that numba-cuda gives them."""
+"""``math``, with the types that numba-cuda gives its functions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from grader.simt.values import cast, join, strip
 HALF = frozenset(
     ["ceil", "cos", "exp", "exp2", "fabs", "floor", "log", "log10", "log2", "sin", "sqrt", "tanh", "trunc"]
 )
-# Functions that NumPy's spelling gives an integer for an integer, where math gives a float.
-_KEEP_INTEGERS = frozenset(["floor", "ceil", "trunc", "fabs"])
 
 
 def _each(function: Callable[..., float], count: int = 1) -> Callable[..., Any]:
@@ -40,7 +38,7 @@ _NAMED = (
     "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh ceil floor trunc "
     "cbrt degrees radians"
 )
-_UNARY: dict[str, Callable[..., Any]] = {
+UNARY: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in _NAMED.split()},
     **{name: getattr(np, f"arc{name[1:]}") for name in ["asin", "acos", "atan", "asinh", "acosh", "atanh"]},
     "fabs": np.abs,
@@ -59,58 +57,19 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "nextafter": np.nextafter,
     "remainder": _each(math.remainder, 2),
 }
-# NumPy's spellings of functions that math names otherwise.
-_NUMPY_NAMES = {
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
-    "absolute": "fabs",
-    "abs": "fabs",
-    "deg2rad": "radians",
-    "rad2deg": "degrees",
-}
-# NumPy's functions of two numbers: operators, and extremes that pass a NaN on (fmin, fmax do not).
-_NUMPY_OPERATORS: dict[str, ast.operator] = {
-    "add": ast.Add(),
-    "subtract": ast.Sub(),
-    "multiply": ast.Mult(),
-    "divide": ast.Div(),
-    "true_divide": ast.Div(),
-    "floor_divide": ast.FloorDiv(),
-    "mod": ast.Mod(),
-    "remainder": ast.Mod(),
-    "power": ast.Pow(),
-}
-_NUMPY_EXTREMES = {"minimum": np.minimum, "maximum": np.maximum, "fmin": np.fmin, "fmax": np.fmax}
 
 
-def call(context: Context, node: ast.Call, arguments: list[Typed], module: str, name: str) -> Typed | None:
-    """A call of ``module.name`` on numbers; None where it is no function that kernels know."""
+def call(context: Context, node: ast.Call, arguments: list[Typed], name: str) -> Typed | None:
+    """A call of ``math.name`` on numbers; None where it is no function that kernels know."""
     if any(isinstance(argument.kind, Array) for argument in arguments):
         context.unsupported(node, "function-of-arrays")
-    if module == "numpy":
-        if name in _NUMPY_OPERATORS:
-            scalars(context, node, arguments, 2)
-            return arithmetic.binary(context, node, _NUMPY_OPERATORS[name], *arguments)
-        if name in _NUMPY_EXTREMES:
-            return _numpy_extreme(context, node, arguments, _NUMPY_EXTREMES[name])
-        name = _NUMPY_NAMES.get(name, name)
-        integers = all(isinstance(a.kind, Scalar) and a.kind.is_int for a in arguments)
-        if integers and name in _KEEP_INTEGERS and name != "fabs" and len(arguments) == 1:
-            return arguments[0]
-        if name == "fabs" and integers and ast.unparse(node.func).endswith(("abs", "absolute")):
-            return absolute(context, node, arguments)
-    if name in _UNARY:
-        return _unary(context, node, arguments, _UNARY[name], name in HALF and module == "math")
+    if name in UNARY:
+        return _unary(context, node, arguments, UNARY[name], name in HALF)
     if name in _TESTS:
         return _test(context, node, arguments, _TESTS[name])
     if name in _BINARY:
         return _binary(context, node, arguments, name)
-    special = _SPECIAL.get(name) if module == "math" else None
+    special = _SPECIAL.get(name)
     return special(context, node, arguments) if special else None
 
 
@@ -155,14 +114,6 @@ def _binary(context: Context, node: ast.Call, arguments: list[Typed], name: str)
     runs = [arithmetic.convert(argument, code) for argument in arguments]
     function = _BINARY[name]
     return Typed(Scalar(code), lambda fr, m: mapped(function, [run(fr, m) for run in runs], code))
-
-
-def _numpy_extreme(context: Context, node: ast.Call, arguments: list[Typed], ufunc: Any) -> Typed:
-    kinds = scalars(context, node, arguments, 2)
-    kind = types.unify(types.plain(kinds[0]), types.plain(kinds[1]))
-    assert isinstance(kind, Scalar)
-    runs = [arithmetic.convert(argument, kind.code) for argument in arguments]
-    return Typed(kind, lambda fr, m: mapped(ufunc, [run(fr, m) for run in runs], kind.code))
 
 
 def absolute(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,12 @@ class Buffer:
     For shared memory ``data`` holds one stretch of ``words`` elements for each block of the chunk
     and ``taint`` the bits UNDEFINED and STALE of every element; ``dirty`` is False while all of
     them are known to be 0. ``stamp`` is the number of the barrier interval of an element's last
-    write, kept only where some store of the array stands under a condition.
+    write, kept only where some store of the array stands under a condition. ``pitch`` is how far
+    apart the stretches of two blocks lie, ``words`` (at least 1) where it is not given.
     """
+
+    #: Whether elements are what is logged and shadowed; not so in :class:`grader.simt.aliases.Alias`.
+    plain: ClassVar[bool] = True
 
     data: npt.NDArray[Any]
     space: str
@@ -35,6 +39,10 @@ class Buffer:
     shadowed: bool = False
     log: Any = None
     owner: Any = None
+    pitch: int = 0
+
+    def __post_init__(self) -> None:
+        self.pitch = self.pitch or max(1, self.words)
 
 
 @dataclass(eq=False, slots=True)
@@ -114,6 +122,15 @@ def _flatten(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     corner = array[(*forwards, ...)]
     count = (high - low) // array.itemsize
     return np.lib.stride_tricks.as_strided(corner, (count,), (array.itemsize,))
+
+
+def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides, in elements, of a C-ordered array."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
 
 
 def window(data: npt.NDArray[Any], address: Affine, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from grader.simt import wide
 from grader.simt.context import Context, Typed
 from grader.simt.evidence import Entry, Site, loops_at
+from grader.simt.lanes import Lanes
 from grader.simt.machine import Machine
 from grader.simt.mask import Active
 from grader.simt.tally import LOAD
 from grader.simt.types import NONE
 from grader.simt.values import Tainted, Value, strip, taint_of
-from grader.simt.warps import Lanes
 
 Bits = npt.NDArray[Any]
 ROW_BYTES = 16

@@ -8,7 +8,7 @@ greatest thread of each word, so that its memory is bounded however long an inte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -156,10 +156,23 @@ class Log:
         self.reads += sweep.count
         return len(self.raw) + self.reads > FOLD_ACCESSES
 
+    def batch(self, make: Callable[[int], Sweep], site: Site, view: View) -> None:
+        """Log a store in many iterations; ``make`` gives it for the statement's number."""
+        batch = make(self._number(site, view))
+        self.swept.add(id(batch))
+        self.raw.append(batch)
+        self.writes += 1
+        self.reads += batch.count
+
+    def is_long(self) -> bool:
+        """Whether the log is to be folded."""
+        return self.held > FOLD_BYTES or len(self.raw) + self.reads > FOLD_ACCESSES
+
     def separate(self) -> list[Access | Sweep]:
         """The interval's accesses, a swept loop's as one where no other read says the same again."""
-        sites = [one.site.ident for one in self.raw if isinstance(one, Sweep) or one.kind == READ]
-        swept = {one.site.ident for one in self.raw if isinstance(one, Sweep)}
+        swept = {one.site.ident for one in self.raw if isinstance(one, Sweep) and not one.stores}
+        reads = (one for one in self.raw if one.site.ident in swept)
+        sites = [one.site.ident for one in reads if isinstance(one, Sweep) or one.kind == READ]
         alone = all(sites.count(ident) == 1 for ident in swept)
         return list(self.raw) if alone else list(self.accesses)
 
@@ -238,6 +251,9 @@ def first_of(sweep: Sweep) -> Access:
 
 
 def _separate(sweep: Sweep) -> Iterator[Access]:
+    if sweep.stores:
+        yield from sweep.separately()  # type: ignore[attr-defined]
+        return
     for order, address, dims, loops in sweep.each():
         parts = (order, READ, sweep.site, sweep.view, address, dims, sweep.mask, None, loops, None)
         yield Access(*parts, sweep.number)

@@ -11,21 +11,13 @@ from grader.simt.affine import Affine
 from grader.simt.evidence import Ledger
 from grader.simt.geometry import Chunk
 from grader.simt.race import ATOMIC, READ, WRITE, Access, Log, limited
+from grader.simt.race_batch import Batch
 from grader.simt.race_forms import plainly_free
-from grader.simt.race_report import Found, report
+from grader.simt.race_owners import Folded, Owners, conflicts, numbered
+from grader.simt.race_report import report
 from grader.simt.race_sweep import Sweep
-from grader.simt.race_words import (
-    STATEMENT_BITS,
-    Folded,
-    Owners,
-    Scope,
-    Words,
-    conflicts,
-    expand,
-    expand_all,
-    expand_sweep,
-    numbered,
-)
+from grader.simt.race_table import Found
+from grader.simt.race_words import STATEMENT_BITS, Scope, Words, expand, expand_all, expand_sweep
 
 MAX_DETAILED = 24
 ONE_BY_ONE = 1024
@@ -131,7 +123,12 @@ def findings(log: Log, chunk: Chunk) -> list[Found]:
     parts = [] if log.folded is None else list(log.folded.kinds.values())
     if len(accesses) <= ONE_BY_ONE:
         parts += [
-            expand_sweep(one, scope) if isinstance(one, Sweep) else expand(one, scope) for one in accesses
+            one.words()
+            if isinstance(one, Batch)
+            else expand_sweep(one, scope)
+            if isinstance(one, Sweep)
+            else expand(one, scope)
+            for one in accesses
         ]
     else:
         parts += expand_all([*log.settled, *log.accesses], scope)

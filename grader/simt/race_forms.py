@@ -13,7 +13,7 @@ from grader.simt.race_sweep import Sweep
 
 def plainly_free(log: Log, chunk: Chunk) -> bool:
     """Whether linear forms alone show that no two threads of a block share a word."""
-    if log.folded is not None:
+    if log.folded is not None or any(isinstance(one, Sweep) and one.stores for one in log.raw):
         return False
     if log.swept:
         # Sweeps that stay clear of all writes need no look at their iterations.
@@ -67,12 +67,14 @@ def _free(accesses: list[Access], log: Log, chunk: Chunk) -> bool:
 
 
 def apart(first: Access, second: Access) -> bool:
-    """Whether some dimension's indices of two accesses to one array are never the same.
+    """Whether two accesses' addresses, or some dimension's indices of one array, are never the same.
 
     They lie in ranges that do not meet, or differ by what no combination of the axes' coefficients
     makes up (the rows ``4 * ty`` and ``4 * ty + 1``, say). Different indices are different words
     only within the array, so both accesses have to stay inside it.
     """
+    if _differ(first.address, second.address):
+        return True
     view = first.view
     if (view.shape, view.strides, view.base) != (second.view.shape, second.view.strides, second.view.base):
         return False

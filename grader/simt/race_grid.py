@@ -14,8 +14,10 @@ from grader.simt.geometry import Chunk, Geometry
 from grader.simt.memory import Buffer, View
 from grader.simt.race import ATOMIC, READ, WRITE, Access
 from grader.simt.race_forms import apart, one_word_each
-from grader.simt.race_report import Hit, enter, same_values, slot_index
-from grader.simt.race_words import STATEMENT_BITS, Owners, Scope, Words, conflicts, expand_all
+from grader.simt.race_owners import Owners, conflicts
+from grader.simt.race_report import enter, same_values, slot_index
+from grader.simt.race_table import Hit
+from grader.simt.race_words import STATEMENT_BITS, Scope, Words, expand_all
 
 MAX_HISTORY = 1_000
 HISTORY_BYTES = 8 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from grader.simt.affine import Affine, add
 from grader.simt.evidence import Site
@@ -30,6 +30,8 @@ class Sweep:
     mask: Active
     loops: tuple[tuple[tuple[str, Any], ...], str, range, tuple[tuple[str, int], ...]]
     number: int = 0
+    #: Whether it is stores that are logged as one, see :class:`grader.simt.race_batch.Batch`.
+    stores: ClassVar[bool] = False
 
     @property
     def count(self) -> int:

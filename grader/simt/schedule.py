@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,13 @@ class WarpChunk(Chunk):
         return Affine(self.first, (1,), self.extents) if self.threads > 1 else self.first
 
 
+class Votes(NamedTuple):
+    """How many threads came to a barrier with a predicate other than 0, and how many came at all."""
+
+    yes: int
+    present: int
+
+
 class Baton:
     """Lets the warps of a block run one at a time, from barrier to barrier."""
 
@@ -84,17 +91,25 @@ class Baton:
         self.done = [False] * warps
         self.failure: BaseException | None = None
         self.aborted = False
+        self.arriving = self.arrived = Votes(0, 0)
 
-    def wait(self, warp: int) -> None:
-        """A warp is at a barrier: give the baton back and wait for the next turn."""
+    def wait(self, warp: int, votes: Votes | None = None) -> Votes:
+        """A warp is at a barrier: give the baton back and wait for the next turn.
+
+        ``votes`` are those of its threads, at a barrier that counts; given are those of the block.
+        """
+        if votes is not None:
+            self.arriving = Votes(self.arriving.yes + votes.yes, self.arriving.present + votes.present)
         self.back.release()
         self.turns[warp].acquire()
         if self.aborted:
             raise _Aborted
+        return self.arrived
 
     def run(self, order: Sequence[int]) -> None:
         """Barrier interval after barrier interval, each warp in its turn."""
         while not all(self.done) and self.failure is None:
+            self.arrived, self.arriving = self.arriving, Votes(0, 0)
             for warp in order:
                 if not self.done[warp] and self.failure is None:
                     self.turns[warp].release()

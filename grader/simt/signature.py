@@ -25,7 +25,7 @@ def declared(program: Program, function: Function, kinds: tuple[Kind, ...]) -> t
     wanted = parameters(function)
     if wanted is None:
         return kinds
-    place = program.span(function.node)
+    place = program.span(function.node if function.signature is None else function.signature)
     if len(wanted) != len(kinds):
         facts: dict[str, Fact] = {
             "rule": "argument-count",

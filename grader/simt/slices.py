@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
+
 from grader.records import Finding
-from grader.simt import access, affine
+from grader.simt import access, affine, expressions, values, whole_numbers
 from grader.simt.affine import Affine
 from grader.simt.attributes import flat_view
 from grader.simt.context import Run, Typed
 from grader.simt.evidence import Site
+from grader.simt.mask import DEAD, Dead
 from grader.simt.memory import View
 from grader.simt.types import Array
 
@@ -57,15 +60,55 @@ class Cut:
             axes = []
             for dim, size in enumerate(view.shape):
                 part = self.parts[dim] if dim < len(self.parts) else (None, None, None)
-                axes.append(
-                    [part.run(fr, m)] if isinstance(part, Typed) else _bounds(fr, m, part, size, site)
-                )
+                axes.append(_kept(fr, m, part, size, site))
             data = value(fr, m)
-            for index in itertools.product(*axes):
-                fr.mc.spend(site)
-                access.store(fr.mc, m, view, list(index), data, site)
+            for places in itertools.product(*axes):
+                active = m
+                for _, inside in places:
+                    active = DEAD if isinstance(active, Dead) else fr.mc.split(active, inside)[0]
+                if not isinstance(active, Dead):
+                    fr.mc.spend(site)
+                    access.store(fr.mc, active, view, [index for index, _ in places], data, site)
 
         return execute
+
+
+def _kept(fr: Any, m: Any, part: Any, size: int, site: Site) -> list[tuple[Any, Any]]:
+    """The indices of one axis that are left, each with the threads for which it is."""
+    if isinstance(part, Typed):
+        return [(part.run(fr, m), True)]
+    start, stop, step = (piece if piece is None else piece.run(fr, m) for piece in part)
+    if all(piece is None or type(piece) is int for piece in (start, stop)):
+        return [(index, True) for index in _bounds(fr, m, part, size, site)]
+    step = 1 if step is None else step
+    if type(step) is not int or step == 0:
+        raise _refused("slice-per-thread", site)
+    if step == 1 and _inside(start, size) and _inside(stop, size):
+        length = whole_numbers.int_subtract(stop, start)
+        if type(length) is int:
+            return [(whole_numbers.int_add(start, number), True) for number in range(length)]
+    low, high = (-1, size - 1) if step < 0 else (0, size)
+    first = _clamped(fr, m, start, high if step < 0 else low, size, low, high)
+    last = _clamped(fr, m, stop, low if step < 0 else high, size, low, high)
+    lengths = np.maximum(0, (last - first + step - (1 if step > 0 else -1)) // step)
+    # What a thread beyond its own slice would reach is of no account: it does not take part.
+    reached = [np.where(number < lengths, first + number * step, 0) for number in range(int(lengths.max()))]
+    return [(index, number < lengths) for number, index in enumerate(reached)]
+
+
+def _inside(value: Any, size: int) -> bool:
+    """Whether a bound is a number from 0 to ``size`` for every thread, so that it is not clamped."""
+    if type(value) is int:
+        return 0 <= value <= size
+    return type(value) is Affine and value.bounds()[0] >= 0 and value.bounds()[1] <= size
+
+
+def _clamped(fr: Any, m: Any, value: Any, default: int, size: int, low: int, high: int) -> Any:
+    """A bound as Python reads it: counted from the end where negative, and kept inside the axis."""
+    if value is None:
+        return np.asarray(default)
+    plain = np.asarray(values.numeric(expressions.decide(fr, value, m)), np.int64)
+    return np.clip(np.where(plain < 0, plain + size, plain), low, high)
 
 
 def _moved(base: Any, index: Any, size: int, stride: int, site: Site) -> Any:

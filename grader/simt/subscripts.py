@@ -137,7 +137,7 @@ def _index_parts(context: Context, node: ast.expr, truncate: bool) -> list[Typed
     parts: list[Typed | tuple[Any, Any, Any]] = []
     for item in nodes:
         if isinstance(item, ast.Slice):
-            bounds = tuple(part and _bound(context, part) for part in (item.lower, item.upper, item.step))
+            bounds = tuple(_bound(context, part) for part in (item.lower, item.upper, item.step))
             parts.append(bounds)  # type: ignore[arg-type]
             continue
         typed = expressions.expression(context, item)
@@ -157,9 +157,13 @@ def whole(context: Context, node: ast.expr) -> Typed:
     return _checked_index(context, node, expressions.expression(context, node))
 
 
-def _bound(context: Context, node: ast.expr) -> Typed:
-    """A bound of a slice, which a bool may be where it may be no index."""
+def _bound(context: Context, node: ast.expr | None) -> Typed | None:
+    """A bound of a slice, which a bool may be where it may be no index; None where there is none."""
+    if node is None or (isinstance(node, ast.Constant) and node.value is None):
+        return None
     typed = expressions.expression(context, node)
+    if isinstance(typed.kind, Scalar) and typed.kind.is_float:
+        context.unsupported(node, "float-in-slice")
     if typed.kind == types.BOOL:
         return Typed(INT64, arithmetic.convert(typed, "q"))
     return _checked_index(context, node, typed)

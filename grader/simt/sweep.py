@@ -11,6 +11,7 @@ from grader.simt import affine
 from grader.simt.access import in_bounds
 from grader.simt.addresses import locate
 from grader.simt.affine import Affine
+from grader.simt.aliases import sweeps, units
 from grader.simt.context import Frame
 from grader.simt.evidence import Site
 from grader.simt.machine import Machine
@@ -29,7 +30,10 @@ MAX_PLACES = 1024
 
 
 class Place:
-    """Where a read goes in all iterations: the first address, the step, and a row of memory for each."""
+    """Where a read goes in all iterations: the first address, the step, and a row of memory for each.
+
+    ``taint`` has rows too, of each unit that an element consists of.
+    """
 
     __slots__ = ("address", "dims", "rows", "step", "steps", "taint", "view")
 
@@ -43,11 +47,14 @@ class Place:
         self.step = sum(step * stride for step, stride in zip(steps, view.strides, strict=True))
         buffer = view.buffer
         self.rows = _rows(buffer.data, address, self.step, count)
-        self.taint = None if buffer.taint is None else _rows(buffer.taint, address, self.step, count)
+        parts = units(buffer, address)
+        step = self.step * len(parts)
+        taint = buffer.taint
+        self.taint = [] if taint is None else [_rows(taint, part, step, count) for part in parts]
 
     def is_tainted(self) -> bool:
         """Whether some iteration reads a word that holds no value of this round."""
-        return self.view.buffer.dirty and self.taint is not None and bool(self.taint.any())
+        return self.view.buffer.dirty and any(part.any() for part in self.taint)
 
 
 def _rows(data: npt.NDArray[Any], address: Affine, step: int, count: int) -> npt.NDArray[Any]:
@@ -81,6 +88,8 @@ def sweep(fr: Frame, m: Active, plan: Plan, slot: int, indices: range) -> int:
     tainted = [place.is_tainted() for place in places]
     if (any(tainted) or arithmetic.taints) and not (plan.sums and len(plan.results) == len(plan.carried)):
         return 0
+    if any(bad and not place.view.buffer.plain for bad, place in zip(tainted, places, strict=True)):
+        return 0  # which unit of an element it is has to be looked at each time
     values = arithmetic.run()
     if values is None:
         return 0
@@ -142,6 +151,8 @@ def _new_place(
     last = [affine.add(dim, step * (count - 1)) for dim, step in zip(first, steps, strict=True)]
     if not in_bounds(view, first) or not in_bounds(view, last):
         return None
+    if not view.buffer.plain and view.code == "?":
+        return None
     address, valid, dims = locate(mc, m, view, first, site, READ)
     if type(address) is not Affine or valid is not None:
         return None
@@ -164,9 +175,7 @@ def _taint(
 ) -> None:
     """Note the reads of words without a value of this round, in order, and taint the sums they go into."""
     every = {
-        at: np.bitwise_or.reduce(place.taint, axis=0)
-        for at, place in enumerate(places)
-        if tainted[at] and place.taint is not None
+        at: np.bitwise_or.reduce(place.taint[0], axis=0) for at, place in enumerate(places) if tainted[at]
     }
     _note(mc, m, plan, places, dict(every), indices)
     for start, final, _ in plan.carried:
@@ -185,14 +194,13 @@ def _note(
         mc.loops[-1][1] = index
         for number, whole in list(left.items()):
             read, place = plan.reads[number], places[number]
-            assert place.taint is not None
             if mc.trail.knows(read.site, whole, m):
                 del left[number]
-            elif place.taint[at].any():
+            elif place.taint[0][at].any():
                 base = place.address.base + at * place.step
                 address = Affine(base, place.address.coefs, place.address.extents)
                 mc.loops.extend([name, value] for name, value in read.inner)
-                mc.trail.read(read.site, place.view, np.array(place.taint[at]), m, address, mc.loops)
+                mc.trail.read(read.site, place.view, np.array(place.taint[0][at]), m, address, mc.loops)
                 del mc.loops[len(mc.loops) - len(read.inner) :]
         if not left:
             break
@@ -212,9 +220,9 @@ def _book(mc: Machine, m: Active, plan: Plan, places: list[Place], indices: rang
             read, place = plan.reads[number], places[number]
             order = (log.order + position, len(numbers))
             loops = (frozen, mc.loops[-1][0], indices, read.inner)
-            full |= log.sweep(
-                Sweep(order, read.site, place.view, place.address, place.dims, place.steps, m, loops)
-            )
+            whole = Sweep(order, read.site, place.view, place.address, place.dims, place.steps, m, loops)
+            for part in (whole,) if place.view.buffer.plain else sweeps(whole):
+                full |= log.sweep(part)
         log.order += count * len(numbers)
         if full:
             mc.fold(log)

@@ -177,6 +177,5 @@ def _name(record: TaintRead) -> str:
 
 
 def _index(view: View, word: int) -> tuple[int, ...]:
-    words = max(1, view.buffer.words)
     base = view.base.base if isinstance(view.base, Affine) else view.base
-    return view.index_of(word - base if view.buffer.space == "global" else (word - base) % words)
+    return view.index_of(word - base if view.buffer.space == "global" else (word - base) % view.buffer.pitch)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from grader.simt.affine import Affine
 from grader.simt.evidence import Site, count
@@ -147,6 +148,32 @@ class Tally:
         else:
             found[0] += times
 
+    def lone(self, site: Site, kind: str, elements: Any, threads: npt.NDArray[np.int64]) -> None:
+        """Accesses by one lane of a warp at a time, each of one sector or bank.
+
+        ``threads`` says how many there are in each iteration of a loop. ``elements``, for loads from
+        global memory, are who loads what, from which address in each iteration, and whether that exists.
+        """
+        if elements is not None:
+            who, addresses, known = elements
+            rows = zip(addresses.tolist(), known.tolist(), threads.tolist(), strict=True)
+            total = 0
+            for address, exists, count in rows:
+                exact = (site.array, site.itemsize, address, *who)
+                if not count or exact in self.held:
+                    continue
+                if exists:
+                    self.held.add(exact)
+                total += count
+        else:
+            total = int(threads.sum())
+        self._book(site, kind, total, total if site.space == "global" else 0, total)
+
+    def lone_flops(self, work: tuple[tuple[str, int], ...], times: int) -> None:
+        """``times`` executions, over all threads, of a statement's floating-point operations."""
+        for name, operations in work:
+            _bump(self.counters, f"{name}_threads", operations * times)
+
     def finish(self) -> None:
         """Work the patterns out that were seen so far, and forget them."""
         known: dict[Any, tuple[int, int, int]] = {}
@@ -195,6 +222,12 @@ class Tally:
 
 class Uncounted(Tally):
     """A tally for a launch that only its values matter of."""
+
+    def lone(self, site: Site, kind: str, elements: Any, threads: npt.NDArray[np.int64]) -> None:
+        """Count nothing."""
+
+    def lone_flops(self, work: tuple[tuple[str, int], ...], times: int) -> None:
+        """Count nothing."""
 
     def access(self, site: Site, kind: str, address: Any, active: Active, valid: Any, times: int = 1) -> None:
         """Count nothing."""

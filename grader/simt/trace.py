@@ -93,8 +93,7 @@ def plain(value: Any) -> Any:
 
 def _index(view: View, word: int) -> tuple[int, ...]:
     base = view.base if isinstance(view.base, int) else view.base.base
-    words = max(1, view.buffer.words)
-    return view.index_of((word - base) % words if view.buffer.space == "shared" else word - base)
+    return view.index_of((word - base) % view.buffer.pitch if view.buffer.space == "shared" else word - base)
 
 
 def find(chunk: Chunk, thread: Thread) -> int:

@@ -1,9 +1,9 @@
 """Warp-level operations: shuffles, votes, matches, ``syncwarp``.
 
-Lanes are the threads of a block in linear order, a warp's worth at a time. A lane that does not
-take part (it is masked off, has returned, or is beyond the block) has no value to give: reading
-from it is reported. So are a lane that calls and is not in the mask, and one that is in the mask,
-has not returned, and does not call: CUDA leaves undefined what the operation does then.
+A lane that does not take part (it is masked off, has returned, or is beyond the block) has no value
+to give: reading from it is reported. So are a lane that calls and is not in the mask, and one that is
+in the mask, has not returned, and does not call (``lanes.py``): CUDA leaves undefined what the
+operation does then.
 """
 
 from __future__ import annotations
@@ -16,46 +16,16 @@ import numpy.typing as npt
 
 from grader.simt import arithmetic, expressions, values, whole_numbers
 from grader.simt.context import Context, Typed
-from grader.simt.evidence import Entry, Site, loops_at
+from grader.simt.evidence import Site
+from grader.simt.lanes import WHOLE, Lanes, Members, Waiting, check
 from grader.simt.machine import Machine
-from grader.simt.mask import Active, Dead, Mask
+from grader.simt.mask import Active
 from grader.simt.types import BOOL, INT32, NONE, Scalar, Space, Tuple
 from grader.simt.values import as_condition, strip
 
 SHUFFLES = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 VOTES = ("all_sync", "any_sync", "eq_sync", "ballot_sync")
 UINT32 = Scalar("I")
-
-
-class Lanes:
-    """The chunk's threads laid out as one row of lanes for each warp."""
-
-    def __init__(self, mc: Machine, m: Active) -> None:
-        self.mc = mc
-        self.width = mc.tally.warp
-        # A schedule that runs warps one by one has a chunk of one warp.
-        self.threads = mc.chunk.threads // mc.chunk.blocks
-        self.rows = -(-self.threads // self.width)
-        active = np.ones(mc.chunk.shape, bool) if m is None else np.broadcast_to(m.array, mc.chunk.shape)
-        self.active = self.spread(active, False)
-        live = mc.live
-        gone = isinstance(live, Dead)
-        self.live = self.spread(
-            live.array if isinstance(live, Mask) else np.full(mc.chunk.shape, not gone), False
-        )
-
-    def spread(self, value: Any, filler: Any) -> npt.NDArray[Any]:
-        """(blocks, warps, lanes) of a value, lanes beyond the block filled up."""
-        full = np.broadcast_to(np.asarray(value), self.mc.chunk.shape).reshape(self.mc.chunk.blocks, -1)
-        lack = self.rows * self.width - full.shape[1]
-        if lack:
-            full = np.concatenate([full, np.full((len(full), lack), filler, full.dtype)], axis=1)
-        return full.reshape(len(full), self.rows, self.width)
-
-    def gather(self, lanes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Back to the chunk's shape."""
-        flat = lanes.reshape(len(lanes), -1)[:, : self.threads]
-        return np.ascontiguousarray(flat).reshape(self.mc.chunk.shape)
 
 
 def _arguments(context: Context, node: ast.Call, count: int) -> list[Typed]:
@@ -89,7 +59,7 @@ def shuffle(context: Context, node: ast.Call) -> Typed:
         mask, given, other = (strip(run(fr, m)) for run in runs)
         lanes = Lanes(fr.mc, m)
         source = _source(lanes, name, lanes.spread(np.asarray(other, np.int64), 0))
-        _check_members(fr.mc, site, lanes, lanes.spread(np.asarray(mask, np.int64), 0), source)
+        check(Members(lanes, mask), site, source)
         data = lanes.spread(np.asarray(given), 0)
         return lanes.gather(np.take_along_axis(data, source, axis=2))
 
@@ -109,35 +79,6 @@ def _source(lanes: Lanes, name: str, other: npt.NDArray[Any]) -> npt.NDArray[Any
     return source
 
 
-def _check_members(
-    mc: Machine,
-    site: Site,
-    lanes: Lanes,
-    members: npt.NDArray[Any],
-    source: npt.NDArray[Any] | None = None,
-) -> None:
-    """What a mask and those that call with it do not agree on; ``source`` is where each lane reads."""
-    own = np.arange(lanes.width)
-    bits = (members >> own) & 1 == 1
-    named = np.bitwise_or.reduce(np.where(lanes.active, members, 0), axis=2, keepdims=True)
-    away = lanes.live & ~lanes.active & ((named >> own) & 1 == 1)
-    found = [("lane-not-in-mask", lanes.active & ~bits), ("inactive-lane-in-mask", away)]
-    if source is not None:
-        there = np.take_along_axis(lanes.active, source, axis=2)
-        found.insert(0, ("shuffle-from-inactive-lane", lanes.active & ~there))
-    for name, wrong in found:
-        if not wrong.any() or mc.ledger.seen(name, site.ident):
-            continue
-        flat = int(np.argmax(lanes.gather(wrong)))
-        entry = Entry(name, "error", site.span, site.guard)
-        entry.threads = (mc.chunk.thread(flat),)
-        entry.loops = loops_at(mc.loops, mc.chunk, flat)
-        entry.counts = {"threads": int(np.count_nonzero(wrong))}
-        lane = own if source is None or name == "inactive-lane-in-mask" else source
-        entry.facts = {"lane": int(lanes.gather(np.broadcast_to(lane, wrong.shape)).ravel()[flat])}
-        mc.ledger.add((name, site.ident), entry)
-
-
 def vote(context: Context, node: ast.Call) -> Typed:
     """``cuda.all_sync``, ``any_sync``, ``eq_sync`` and ``ballot_sync`` over the lanes that take part."""
     name = _name(context, node)
@@ -150,16 +91,19 @@ def vote(context: Context, node: ast.Call) -> Typed:
 
     def execute(fr: Any, m: Any) -> Any:
         lanes = Lanes(fr.mc, m)
-        _check_members(fr.mc, site, lanes, lanes.spread(np.asarray(strip(named(fr, m)), np.int64), 0))
-        true = lanes.spread(np.asarray(strip(as_condition(run(fr, m)))), False) & lanes.active
-        return lanes.gather(np.broadcast_to(_count(name, true, lanes), true.shape))
+        members = Members(lanes, strip(named(fr, m)))
+        check(members, site)
+        true = lanes.spread(np.asarray(strip(as_condition(run(fr, m)))), False)
+        return lanes.gather(np.broadcast_to(_count(name, true, members.takers()), true.shape))
 
     return Typed(UINT32 if name == "ballot_sync" else BOOL, execute)
 
 
-def _count(name: str, true: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
-    some: npt.NDArray[Any] = np.asarray(true.any(axis=2, keepdims=True))
-    every: npt.NDArray[Any] = np.asarray((true | ~lanes.active).all(axis=2, keepdims=True))
+def _count(name: str, true: npt.NDArray[Any], takers: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """(blocks, warps, lanes): what each lane gets of the predicates of those that vote with it."""
+    votes = true[..., None, :] & takers
+    some: npt.NDArray[Any] = np.asarray(votes.any(axis=3))
+    every: npt.NDArray[Any] = np.asarray((votes == takers).all(axis=3))
     if name == "any_sync":
         return some
     if name == "all_sync":
@@ -167,9 +111,14 @@ def _count(name: str, true: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
     if name == "eq_sync":
         same: npt.NDArray[Any] = np.logical_or(every, ~some)
         return same
-    weights = np.left_shift(np.int64(1), np.arange(lanes.width))
-    ballot: npt.NDArray[Any] = (true * weights).sum(axis=2, keepdims=True).astype(np.uint32)
-    return ballot
+    return _bits(votes)
+
+
+def _bits(lanes: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint32]:
+    """The lanes of the last axis as a mask, bit i for lane i."""
+    weights = np.left_shift(np.int64(1), np.arange(lanes.shape[-1]))
+    mask: npt.NDArray[np.uint32] = (lanes * weights).sum(axis=-1).astype(np.uint32)
+    return mask
 
 
 def match(context: Context, node: ast.Call) -> Typed:
@@ -182,16 +131,16 @@ def match(context: Context, node: ast.Call) -> Typed:
 
     def execute(fr: Any, m: Any) -> Any:
         lanes = Lanes(fr.mc, m)
-        _check_members(fr.mc, site, lanes, lanes.spread(np.asarray(strip(named(fr, m)), np.int64), 0))
-        data = lanes.spread(np.asarray(strip(run(fr, m))), 0)
-        same = (data[..., :, None] == data[..., None, :]) & lanes.active[..., None, :]
-        weights = np.left_shift(np.int64(1), np.arange(lanes.width))
-        masks = (same * weights).sum(axis=3).astype(np.uint32)
+        members = Members(lanes, strip(named(fr, m)))
+        check(members, site)
+        data, takers = lanes.spread(np.asarray(strip(run(fr, m))), 0), members.takers()
+        same = (data[..., :, None] == data[..., None, :]) & takers
+        masks = _bits(same)
         if name == "match_any_sync":
             return lanes.gather(masks)
-        whole = (lanes.active * weights).sum(axis=2, keepdims=True).astype(np.uint32)
-        agree = (masks == whole) | ~lanes.active
-        every = np.broadcast_to(agree.all(axis=2, keepdims=True), masks.shape)
+        # All hold one value where each lane's likes are all those that take part with it.
+        agree = (same == takers).all(axis=3)
+        every = np.broadcast_to(agree, masks.shape)
         return (lanes.gather(np.where(every, masks, np.uint32(0))), lanes.gather(every))
 
     return Typed(UINT32 if name == "match_any_sync" else Tuple((UINT32, BOOL)), execute)
@@ -202,7 +151,7 @@ def activemask(context: Context, node: ast.Call) -> Typed:
 
     def execute(fr: Any, m: Any) -> Any:
         lanes = Lanes(fr.mc, m)
-        return lanes.gather(np.broadcast_to(_count("ballot_sync", lanes.active, lanes), lanes.active.shape))
+        return lanes.gather(np.broadcast_to(_bits(lanes.active)[..., None], lanes.active.shape))
 
     return Typed(UINT32, execute)
 
@@ -223,9 +172,32 @@ def syncwarp(context: Context, node: ast.Call) -> Typed:
     """``cuda.syncwarp()``: orders the memory accesses of a warp's lanes, not of a block."""
     if len(node.args) > 1 or node.keywords:
         context.fail(node, "argument-count", name="cuda.syncwarp", got=len(node.args), wanted=1)
+    mask: Any = None
     for item in node.args:
-        expressions.expression(context, item)
-    return Typed(NONE, lambda fr, m: fr.mc.settle_warps(m))
+        typed = expressions.expression(context, item)
+        if not isinstance(typed.kind, Scalar):
+            context.fail(item, "argument-type", name="cuda.syncwarp", got=typed.kind.name, wanted="int32")
+        mask = arithmetic.convert(typed, "q")
+    site = context.site(node)
+
+    def execute(fr: Any, m: Any) -> None:
+        named = WHOLE if mask is None else strip(mask(fr, m))
+        _meet(fr.mc, m, site, named)
+        fr.mc.settle_warps(m)
+
+    return Typed(NONE, execute)
+
+
+def _meet(mc: Machine, m: Active, site: Site, named: Any) -> None:
+    """Lanes come to a ``syncwarp`` with their masks."""
+    everybody = m is mc.live and isinstance(named, int) and named & WHOLE == WHOLE
+    if everybody and mc.waiting is None:
+        return
+    members = Members(Lanes(mc, m), named)
+    check(members, site, call="syncwarp")
+    if mc.waiting is None:
+        mc.waiting = Waiting()
+    mc.waiting.arrive(members, site)
 
 
 __all__ = ["INT32", "activemask", "lanemask_lt", "match", "shuffle", "syncwarp", "vote"]

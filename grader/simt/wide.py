@@ -16,13 +16,12 @@ import numpy as np
 from grader.records import Finding, Slot
 from grader.simt import access, affine, arithmetic, expressions
 from grader.simt.affine import Affine
-from grader.simt.arrays import c_strides
 from grader.simt.context import Context, Run
 from grader.simt.evidence import Entry, Site, count, loops_at
 from grader.simt.local import LocalArray
 from grader.simt.machine import Machine, Stop
 from grader.simt.mask import Active
-from grader.simt.memory import View
+from grader.simt.memory import View, c_strides
 from grader.simt.types import CONSTANT_ARRAY, NAMES, Array, Scalar
 from grader.simt.values import Value, strip
 

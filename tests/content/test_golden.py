@@ -22,6 +22,7 @@ SHOWN = {
         "missing_first_barrier",
         "missing_second_barrier",
         "barrier_in_row_guard",
+        "warp_barrier_under_a_condition",
         "early_return",
         "no_zero_fill",
         "reads_a_tile_transposed",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from grader.checks import launching
 from grader.grade_kernel import grade_kernel
 from grader.records import Report
 from grader.rubric.load import load
@@ -105,3 +108,32 @@ def test_a_box_of_blocks_runs_alone_in_a_whole_grid(schedule: str) -> None:
     expected = np.zeros((9, 7), np.int64)
     expected[3:8, 2:6] = 7
     assert ran.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        (("acc += As[ty, k] * Bs[k, tx]", "acc += As[k, ty] * Bs[k, tx]"),),
+        (("            As[ty, tx] = float32(0.0)", "            pass"),),
+    ],
+)
+def test_a_wrong_kernel_is_launched_whole_a_few_times_only(
+    edits: tuple[tuple[str, str], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = []
+    launched = launching.Launcher.launch
+
+    def spy(self: Any, *args: Any, **kwargs: Any) -> Any:
+        whole.append(kwargs.get("box") is None)
+        return launched(self, *args, **kwargs)
+
+    monkeypatch.setattr(launching.Launcher, "launch", spy)
+    report = report_on("(N, M)", *edits)
+    few = sum(whole)
+    # The oracle launches all blocks of every shape whose covering blocks do not give the result.
+    monkeypatch.setattr(launching, "ENOUGH_IDLE", 1000)
+    whole.clear()
+    wanted = report_on("(N, M)", *edits)
+    assert few < sum(whole)
+    assert (report.outcome, report.points) == (wanted.outcome, wanted.points)
+    assert report.diagnostics[0].name == wanted.diagnostics[0].name

@@ -94,7 +94,7 @@ def test_few_shapes_are_listed_and_no_rule_is_made_of_them() -> None:
 
 def test_no_rule_is_claimed_where_equal_shapes_fall_on_both_sides() -> None:
     same = [(50, 37, 40), (64, 64, 64)]
-    assert told(same, same) == "2 of 4 shapes; no rule over their sizes alone separates them"
+    assert told(same, same) == "2 of 4 shapes; none of the rules that were tried over their sizes separates them"
 
 
 def test_reason_is_given_only_where_every_passing_shape_bears_it_out() -> None:

@@ -227,6 +227,20 @@ def test_unsigned_arithmetic() -> None:
     assert _run("~x", "I", words).tolist() == [2**32 - 1, 2**32 - 2, 0, 2**32 - 6]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_integers_are_negated_and_inverted_before_they_are_widened(dtype: str) -> None:
+    """As NumPy does, which keeps the type; numba's type of the result is of 64 bits.
+
+    numba-cuda 0.30 for sm_90, of a uint8: ``neg.s16; and.b64 255``, and for ``~``: ``xor.b64 255``.
+    """
+    limits = np.iinfo(dtype)
+    words = np.array([limits.min, limits.max, 2, 0], dtype)
+    wide = "Q" if limits.min == 0 else "q"
+    assert _run("-x", wide, words).tolist() == np.negative(words).tolist()
+    assert _run("~x", wide, words).tolist() == np.invert(words).tolist()
+    assert _run("-x > 2", "?", words).tolist() == (np.negative(words) > 2).tolist()
+
+
 def test_minimum_and_maximum() -> None:
     assert _run("max(x, 0)", "d", SMALL).tolist() == np.maximum(SMALL, 0).astype(np.float64).tolist()
     assert (
