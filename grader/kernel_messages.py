@@ -75,7 +75,7 @@ def diagnose(
         return ()
     base = base_context(rubric, path, program, families, settings)
     by_finding = {id(one.finding): one for one in seen}
-    repair = _words(confirmed.repairs) if confirmed is not None else None
+    repair = _words(confirmed.repairs) if confirmed is not None and confirmed.repairs else None
     causes = confirmed.findings if confirmed is not None else ()
     # Exchanged indices are found by the experiment itself: they are shown on the first failing shape.
     shown = next((one for one in seen if one.finding.severity == "error"), None) if causes else None
@@ -84,6 +84,8 @@ def diagnose(
         context = _context(base, finding, by_finding.get(id(finding)) or shown)
         if any(finding is cause for cause in causes):
             context = _tested(context, confirmed, repair)
+            codes = frozenset(one.code for one in confirmed.repairs) if confirmed is not None else frozenset()
+            context = replace(context, repair_codes=codes)
         hidden = context.shape is not None and not context.shape.shown
         messages.append(replace(explain(finding, context), on_hidden_shape=hidden))
     return tuple(curtailed(one) for one in messages) if rubric.feedback == "category" else tuple(messages)
@@ -101,7 +103,9 @@ def _tested(context: Context, confirmed: Confirmed | None, repair: str | None) -
         return replace(context, confirmed="experiment", repair=repair, causes=causes)
     if shown.wrong and shown.mended:
         return replace(context, confirmed="schedule", repair=repair, orders=shown.orders)
-    return replace(context, orders=0 if shown.wrong else shown.orders)
+    if shown.wrong:
+        return replace(context, confirmed="order", orders=shown.orders)
+    return replace(context, orders=shown.orders)
 
 
 def _faults(confirmed: Confirmed) -> int:
@@ -119,9 +123,10 @@ def _ordered(findings: list[Finding], confirmed: Confirmed | None) -> list[Findi
     """
     causes = confirmed.findings if confirmed is not None else ()
     whole = confirmed.whole if confirmed is not None else None
+    mended = confirmed is not None and bool(confirmed.repairs) and whole is None
     rest = [one for one in rank(findings) if not any(one is cause for cause in (*causes, whole))]
     urgent = [one for one in rest if one.severity != "note"]
-    if causes and whole is None:
+    if mended:
         urgent = [one for one in urgent if one.severity != "error" or one.name in TRAFFIC]
     notes = [one for one in rest if one.severity == "note"]
     return [*causes, *urgent, *notes[:MOST_NOTES]]

@@ -17,7 +17,7 @@ from grader.checks.places import function_node
 from grader.rubric.model import KernelSpec
 from grader.simt import Program
 
-__all__ = ["hangs_on_fractions", "tests_of_values"]
+__all__ = ["conditions_on_values", "hangs_on_fractions"]
 
 WIDE = ("float32", "float64")
 #: Calls that take no values of arrays, or leave them as they are.
@@ -50,7 +50,7 @@ def hangs_on_fractions(program: Program, kernel: KernelSpec) -> bool:
     return not all(_plain(part, names) for part in judged)
 
 
-def tests_of_values(function: ast.FunctionDef) -> list[ast.expr]:
+def conditions_on_values(function: ast.FunctionDef) -> list[ast.expr]:
     """The conditions that hang on what was loaded from an array, in the order of the text."""
     names = _loaded([part for part in ast.walk(function) if isinstance(part, JUDGED)])
     tests = [part.test for part in ast.walk(function) if isinstance(part, ast.If | ast.While | ast.IfExp)]

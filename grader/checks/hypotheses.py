@@ -156,6 +156,25 @@ def _transposed(product: Product, reference: Array) -> Iterator[tuple[Guess, Arr
     yield Guess("transposed-result", "right"), left @ by_columns_right
     if rows == depth == columns:
         yield Guess("swapped-operands", "operands"), right @ left
+    if product.tile > 1:
+        yield Guess("swapped-operands", "tiles"), _swapped_tiles(left, right, product.tile)
+
+
+def _swapped_tiles(left: Array, right: Array, tile: int) -> Array:
+    """The sum over the k-tiles of the right factor's tile times the left one's, edges filled with zeros."""
+    first, second = _in_tiles(left, tile), _in_tiles(right, tile)
+    blocks: Array = np.einsum("tajc,ictb->iajb", second, first, optimize=True)
+    shape = blocks.shape
+    whole = blocks.reshape(shape[0] * tile, shape[2] * tile)
+    return whole[: left.shape[0], : right.shape[1]]
+
+
+def _in_tiles(matrix: Array, tile: int) -> Array:
+    """A matrix as (tile row, row in it, tile column, column in it), filled up with zeros."""
+    rows, columns = (-(-size // tile) for size in matrix.shape)
+    padded = np.zeros((rows * tile, columns * tile))
+    padded[: matrix.shape[0], : matrix.shape[1]] = matrix
+    return padded.reshape(rows, tile, columns, tile)
 
 
 def _displaced(product: Product, reference: Array) -> Iterator[tuple[Guess, Array]]:

@@ -32,24 +32,27 @@ def block_sizes(launcher: Launcher, trial: Trial) -> Iterator[tuple[Finding, Rep
     place = _block_place(launcher, name)
     if place is None:
         return
-    facts: dict[str, Fact] = {"rule": "block-size", "function": name, "got": str(config.block)}
-    facts["shape"] = tuple(trial.shape.dims.items())
     square = f"({TILE}, {TILE})"
     if config.grid[:2] == (tile, tile):
-        exchanged = Finding("bad-launch-config", "error", place, facts={**facts, "wanted": square})
-        yield exchanged, Repair("swap-launch", place.line, _exchange(place))
-    flat = [f"{TILE} * {TILE}"] if _along_x(launcher) else []
-    for wanted in (*flat, square):
-        finding = Finding("bad-launch-config", "error", place, facts={**facts, "wanted": wanted})
-        yield finding, Repair("block-size", place.line, _replacement(place, wanted), wanted)
+        yield _another(trial, name, place, square), Repair("swap-launch", place.line, _exchange(place))
+    for wanted in (*([f"{TILE} * {TILE}"] if _along_x(launcher) else []), square):
+        repair = Repair("block-size", place.line, _replacement(place, wanted), wanted)
+        yield _another(trial, name, place, wanted), repair
 
 
-def other_blocks(launcher: Launcher) -> Iterator[Repair]:
+def _another(trial: Trial, function: str, place: Span, wanted: str) -> Finding:
+    facts: dict[str, Fact] = {"rule": "block-size", "function": function, "wanted": wanted}
+    block = trial.config.block if trial.config is not None else ()
+    facts |= {"got": str(block), "shape": tuple(trial.shape.dims.items())}
+    return Finding("bad-launch-config", "error", place, facts=facts)
+
+
+def other_blocks(launcher: Launcher, trial: Trial) -> Iterator[tuple[Finding, Repair]]:
     """Blocks with a side that another constant names: how far apart a thread's own rows are."""
     name = launcher.kernel.launch.from_
     kernel = function_node(launcher.program, launcher.kernel.name)
     place = _block_place(launcher, name) if name is not None else None
-    if place is None or kernel is None or TILE not in launcher.constants:
+    if name is None or place is None or kernel is None or TILE not in launcher.constants:
         return
     made = {one.name for one in definitions(ast.Module(_plain(launcher.program.tree), []))}
     strides = {
@@ -61,7 +64,8 @@ def other_blocks(launcher: Launcher) -> Iterator[Repair]:
     }
     for side in list(strides)[:MOST_SIDES]:
         for wanted in (f"({TILE}, {side})", f"({side}, {TILE})", f"({side}, {side})"):
-            yield Repair("block-size", place.line, _replacement(place, wanted), wanted)
+            repair = Repair("block-size", place.line, _replacement(place, wanted), wanted)
+            yield _another(trial, name, place, wanted), repair
 
 
 def _plain(tree: ast.Module) -> list[ast.stmt]:

@@ -41,6 +41,7 @@ def _inner(function: ast.FunctionDef, widths: tuple[str, ...]) -> Iterator[Spot]
     for node in ast.walk(function):
         match node:
             case ast.For(iter=ast.Call(func=ast.Name(id="range")) as call) if not _nested(node):
+                yield from _share(call)
                 stride = _unrolled(node)
                 if stride > 1:
                     yield from (spot("range", call, f"range(0, {one}, {stride})") for one in widths)
@@ -49,6 +50,15 @@ def _inner(function: ast.FunctionDef, widths: tuple[str, ...]) -> Iterator[Spot]
                 counter = next((one.id for one in ast.walk(left) if isinstance(one, ast.Name)), None)
                 if counter is not None:
                     yield from (spot("range", test, f"{counter} < {one}") for one in widths)
+
+
+def _share(rounds: ast.Call) -> Iterator[Spot]:
+    """``range(part * size, ...)`` to where the next part begins."""
+    match rounds.args:
+        case [ast.BinOp(left=ast.Name(id=part), op=ast.Mult(), right=size) as start, stop]:
+            end = f"({part} + 1) * {ast.unparse(size)}"
+            if ast.unparse(stop) != end:
+                yield spot("range", rounds, f"range({ast.unparse(start)}, {end})")
 
 
 def _unrolled(loop: ast.For) -> int:

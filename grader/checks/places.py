@@ -83,7 +83,8 @@ def shared_arrays(functions: list[ast.FunctionDef]) -> frozenset[str]:
     }
     for one in defined:
         # A part of a shared array under a name of its own: it is indexed in turn, unlike an element.
-        if isinstance(one.value, ast.Subscript) and base_name(one.value) in names and one.name in indexed:
+        # Or the very array under another name.
+        if base_name(one.value) in names and (one.name in indexed or isinstance(one.value, ast.Name)):
             names.add(one.name)
     others = {function.name: parameters(function) for function in functions[1:]}
     for node in ast.walk(functions[0]):

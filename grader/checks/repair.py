@@ -35,7 +35,15 @@ MOST_FOR_SYMPTOMS = 12
 
 #: Wrong results that show what is wrong and not where: single edits of the kernel are tried for these.
 _PLACELESS = frozenset(
-    {"wrong-result", "dropped-k-tail", "repeated-k-tail", "precision-loss", "unwritten-output"}
+    {
+        "wrong-result",
+        "dropped-k-tail",
+        "repeated-k-tail",
+        "precision-loss",
+        "unwritten-output",
+        "swapped-operands",
+        "transposed-result",
+    }
 )
 
 
@@ -58,7 +66,8 @@ _SYMPTOMS = frozenset(
 class Confirmed:
     """The causes that an experiment confirmed, with the repairs that were made: together they mend all.
 
-    ``shown`` is what the orders of the warps gave, for a race. ``part`` is set where the one repair mends
+    ``shown`` is what the orders of the warps gave, for a race; where no repair is known that mends it, there
+    are no ``repairs``. ``part`` is set where the one repair mends
     a part only; then ``whole`` is the finding of what it is a part of.
     """
 
@@ -95,6 +104,10 @@ def confirm(launcher: Launcher, trials: Sequence[Trial], causes: Sequence[Seen])
             return Confirmed(tuple(findings), tuple(repairs), shown)
         if len(repairs) == 1 and findings[0].primary != first.finding.primary:
             singles.append(Attempt(findings[0], repairs[0], repaired, reach))
+    right = [trial for trial in first.trials if trial.right]
+    if first.finding.name in RACES and right:
+        # Where lockstep gives the right elements, a wrong one is the race's doing.
+        return Confirmed((first.finding,), (), show_race(launcher, None, right, first.finding.name))
     return _part(singles, ordered, first) if first.finding.name == "wrong-result" else None
 
 
@@ -145,13 +158,16 @@ def _attempts(
     for first, second in combinations(known, 2):
         yield from _pairs(known[first], known[second])
     if findings and findings[0].name in _SYMPTOMS:
-        yield from (([findings[0]], [repair]) for repair in other_blocks(launcher))
+        yield from (([finding], [repair]) for finding, repair in other_blocks(launcher, worst))
         for one in islice(suspects(launcher, "symptom"), MOST_FOR_SYMPTOMS):
             yield [findings[0]], [_edit(one)]
 
 
 def _at_place(finding: Finding, repair: Repair) -> Finding:
     """A wrong result at the place of what mends it; the very same finding where it has a place already."""
+    if repair.code == "swap-grid" and finding.name == "unwritten-output" and repair.place is not None:
+        facts = {**finding.facts, "suspect": "grid"}
+        return replace(finding, primary=repair.place, secondary=finding.primary, facts=facts)
     if repair.place is None or finding.name != "wrong-result":
         return finding
     return replace(finding, primary=repair.place, secondary=finding.primary)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from grader.checks.definitions import definitions
 from grader.checks.launching import Launcher
 from grader.checks.places import base_name, function_node, header_span, k_loop, parameters
 from grader.checks.rewrite import Edit
@@ -105,7 +106,7 @@ def _rounds_down(node: ast.AST) -> bool:
             return False
         case ast.BinOp(op=ast.FloorDiv()):
             return True
-        case ast.Call(func=ast.Name(id="int"), args=[ast.BinOp(op=ast.Div())]):
+        case ast.Call(func=ast.Name(id="int" | "round"), args=[ast.BinOp(op=ast.Div())]):
             return True
     return False
 
@@ -153,12 +154,15 @@ def _grid_swap(launcher: Launcher) -> Iterator[Repair]:
     """The two axes of the grid exchanged."""
     name = launcher.kernel.launch.from_
     node = function_node(launcher.program, name) if name is not None else None
+    grids = [one.value for one in definitions(node) if one.name == "grid"] if node is not None else []
     for found in ast.walk(node) if node is not None else ():
-        if (
-            isinstance(found, ast.Tuple)
-            and len(found.elts) == 2
-            and any(isinstance(e, ast.BinOp) for e in found.elts)
-        ):
+        match found:
+            case ast.Return(value=ast.Tuple(elts=[grid, _])):
+                grids.append(grid)
+    for found in ast.walk(node) if node is not None else ():
+        if isinstance(found, ast.Tuple) and len(found.elts) == 2:
+            if found not in grids and not any(isinstance(one, ast.BinOp) for one in found.elts):
+                continue
             span = launcher.program.span(found)
 
             def apply(edit: Edit, span: Span = span) -> bool:
@@ -167,7 +171,7 @@ def _grid_swap(launcher: Launcher) -> Iterator[Repair]:
                     pair.elts.reverse()
                 return isinstance(pair, ast.Tuple)
 
-            yield Repair("swap-grid", span.line, apply)
+            yield Repair("swap-grid", span.line, apply, place=span)
 
 
 def _assign_output(launcher: Launcher) -> Callable[[Edit], bool]:

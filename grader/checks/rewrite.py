@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections.abc import Iterator
 
 from grader.checks.guards import StoresGuarded, is_barrier, within
@@ -15,6 +16,9 @@ from grader.checks.tree_copy import Block, TreeCopy
 from grader.records import Span
 
 __all__ = ["Edit"]
+
+#: Calls within calls that an access is looked for behind.
+MOST_CALLS = 4
 
 
 class Edit(TreeCopy):
@@ -34,11 +38,33 @@ class Edit(TreeCopy):
         """Where a barrier separates two accesses, innermost first: (block, index to insert at).
 
         Between them where the second follows in the text; else, and also, after the later of them, so
-        that the next round of their loop starts behind a barrier.
+        that the next round of their loop starts behind a barrier. An access in a device function is also
+        looked for where the kernel calls the function.
         """
         nodes = [node for span in (first, second) if (node := self.at(span, ast.expr, ast.stmt)) is not None]
         if len(nodes) < 2:
             return
+        yield from self._places_between(nodes)
+        called = [list(self._seen_from_kernel(node)) for node in nodes]
+        for pair in itertools.product(*called):
+            if any(one is not node for one, node in zip(pair, nodes, strict=True)):
+                yield from self._places_between(list(pair))
+
+    def _seen_from_kernel(self, node: ast.AST, depth: int = 0) -> Iterator[ast.AST]:
+        """Where the kernel itself comes to a node: at it, or at the calls of the function around it."""
+        around = next((one for one in reversed(self.chain(node)) if isinstance(one, ast.FunctionDef)), None)
+        if around is None or around is self.kernel:
+            yield node
+        elif depth < MOST_CALLS:
+            for one in self.walk():
+                if (
+                    isinstance(one, ast.Call)
+                    and isinstance(one.func, ast.Name)
+                    and one.func.id == around.name
+                ):
+                    yield from self._seen_from_kernel(one, depth + 1)
+
+    def _places_between(self, nodes: list[ast.AST]) -> Iterator[tuple[Block, int]]:
         ends = [[one for one in self.chain(node) if isinstance(one, ast.stmt)] for node in nodes]
         common = [one for one in ends[0] if any(one is other for other in ends[1])]
         for depth in range(len(common), 0, -1):

@@ -61,6 +61,7 @@ def suspects(launcher: Launcher, name: str, *, misplaced: bool = False) -> Itera
             symmetry_suspects,
             exchanged_factors,
             lane_suspects,
+            _outputs,
             index_suspects,
             guard_suspects,
         )
@@ -155,8 +156,11 @@ def _outputs(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[S
             case ast.Assign(targets=[ast.Subscript() as target], value=value) if (
                 base_name(target) in parameters
             ):
+                called = [one.func for one in ast.walk(value) if isinstance(one, ast.Call)]
                 values = {
-                    ast.unparse(one) for one in ast.walk(value) if isinstance(one, ast.Name | ast.Subscript)
+                    ast.unparse(one)
+                    for one in ast.walk(value)
+                    if isinstance(one, ast.Name | ast.Subscript) and one not in called
                 }
                 sums = {one for one in values if "[" in one} or values
                 if len(sums) == 1 and not isinstance(value, ast.Name | ast.Subscript):
@@ -182,7 +186,9 @@ _Kind = Callable[[Launcher, list[ast.FunctionDef]], Iterator[Spot]]
 #: Which edits may mend what, the likeliest first.
 _KINDS: Mapping[str, tuple[_Kind, ...]] = {
     "precision-loss": (_conversions, _every_type, sum_suspects),
-    "symptom": (symmetry_suspects, buffer_suspects, range_suspects, alias_suspects),
+    "swapped-operands": (exchanged_factors, symmetry_suspects, mirrored_suspects),
+    "transposed-result": (symmetry_suspects, exchanged_factors, index_suspects),
+    "symptom": (symmetry_suspects, guard_suspects, buffer_suspects, range_suspects, alias_suspects),
     "unwritten-output": (
         symmetry_suspects,
         extent_suspects,
@@ -195,6 +201,7 @@ _KINDS: Mapping[str, tuple[_Kind, ...]] = {
         range_suspects,
         guard_suspects,
         _starts,
+        extent_suspects,
         symmetry_suspects,
         flow_suspects,
         index_suspects,

@@ -28,6 +28,8 @@ def symmetry_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> I
     parents: dict[ast.AST, ast.AST] = {}
     for function in functions:
         parents |= parents_of(function)
+    for left, right in symmetry.tiles:
+        yield from _unequal_depths(functions, left, right)
     for store, arrays in ((False, symmetry.operands), (False, symmetry.tiles), (True, symmetry.tiles)):
         for left, right in arrays:
             pairs = paired(functions, left, right, store)
@@ -36,7 +38,6 @@ def symmetry_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> I
     for left, right in symmetry.tiles:
         yield from _single_factor(functions, left, right, symmetry)
         yield from _shapes(functions, left, right)
-        yield from _unequal_depths(functions, left, right)
     yield from _not_advanced(functions, symmetry)
 
 

@@ -24,35 +24,40 @@ _LIKELY = {"shared-read-before-barrier": "ascending", "shared-overwrite-before-b
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How many orders of the warps were tried, and whether they show the race and its repair."""
+    """How many orders of the warps ran to their end, and whether they show the race and its repair."""
 
     orders: int
     wrong: bool
     mended: bool
 
 
-def show_race(launcher: Launcher, repaired: Program, trials: Sequence[Trial], name: str) -> Shown:
+def show_race(launcher: Launcher, repaired: Program | None, trials: Sequence[Trial], name: str) -> Shown:
     """Launch the cheapest of the racing trials in one order after another, until an element is wrong.
 
     ``wrong``: some order gave a wrong element. ``mended``: repaired, the orders that were tried up to
-    that one give none (not tried where nothing was wrong). ``name`` is that of the race.
+    that one give none (not tried where nothing was wrong, or no repair is known). ``name`` is that of
+    the race.
     """
-    after = launcher.with_program(repaired)
     orders = sorted(ORDERS, key=lambda order: order != _LIKELY[name])
+    ended: set[str] = set()
     for trial in sorted(trials, key=_cost)[:MOST_TRIALS]:
         for tried, order in enumerate(orders, 1):
-            if not _right(launcher, trial, order):
-                mended = all(_right(after, trial, same) for same in orders[:tried])
-                return Shown(tried, wrong=True, mended=mended)
-    return Shown(len(ORDERS), wrong=False, mended=False)
+            right = _right(launcher, trial, order)
+            if right is not None:
+                ended.add(order)
+            if right is False:
+                after = launcher.with_program(repaired) if repaired is not None else None
+                mended = after is not None and all(_right(after, trial, same) for same in orders[:tried])
+                return Shown(len(ended), wrong=True, mended=mended)
+    return Shown(len(ended), wrong=False, mended=False)
 
 
-def _right(launcher: Launcher, trial: Trial, order: str) -> bool:
+def _right(launcher: Launcher, trial: Trial, order: str) -> bool | None:
+    """Whether all elements are right; None for a launch that shows nothing, say one that ran out of fuel."""
     assert trial.config is not None
     box = launcher.cover(trial.shape, trial.config)
     one = launcher.launch(trial.shape, trial.config, exact=True, schedule=order, box=box)
-    # A launch that ran out of fuel shows nothing.
-    return one is None or not one.run.completed or one.right
+    return one.right if one is not None and one.run.completed else None
 
 
 def _cost(trial: Trial) -> int:

@@ -3,8 +3,10 @@
 The slot is the lowest wrong element. Facts: ``rule`` (the kebab code within the name, see ``hypotheses``),
 ``array``, ``got`` and ``expected`` (values of that element), ``block`` ((x, y) of the block that owns it,
 where blocks tile the output), ``cut`` (the rule again, for dropped-k-tail), ``relative_error``
-and ``tolerance`` (approximate pass), and, where the products could be counted, ``missing`` and
-``repeated`` as ((first k, last k), ...); ``misplaced`` is true where every product is added once, but some
+and ``tolerance`` (approximate pass; the rule is ``at-zeros`` where the zeros of the inputs make it wrong,
+with a test of loaded values as its place), and, where the products could be counted, ``missing`` and
+``repeated`` as ((first k, last k), ...), with ``often``, the different numbers of times that repeated ones
+are added; ``misplaced`` is true where every product is added once, but some
 from a wrong row or column, as other inputs show. Counts: ``wrong``, ``elements``, ``shapes``; ``unwritten``
 for unwritten-output; for k-ranges ``first``, ``last``, ``size`` (K) and ``times``.
 """
@@ -29,6 +31,7 @@ from grader.checks.places import (
     stores_to,
 )
 from grader.checks.result import tolerance
+from grader.checks.zeros import condition_on_zeros, hangs_on_zeros
 from grader.records import Fact, Finding, Slot, Span
 from grader.rubric.reference import matrix_product
 
@@ -166,9 +169,13 @@ def _finding(launcher: Launcher, trial: Trial, guess: Guess, shapes: int) -> Fin
             zip(("first", "last"), products.k_range, strict=True), size=products.depth, times=products.times
         )
     slot = Slot(own_name(launcher, array), "global", index)
-    return Finding(
-        name, "error", _place(launcher, name, array, products.facts), slot=slot, counts=counts, facts=facts
-    )
+    place, store = _place(launcher, name, array, products.facts), None
+    if guess.key == ("wrong-result", "") and hangs_on_zeros(launcher, trial, one):
+        facts["rule"] = "at-zeros"
+        if (test := condition_on_zeros(launcher)) is not None:
+            place, store = test, place
+            facts["suspect"] = "value-test"
+    return Finding(name, "error", place, store, slot=slot, counts=counts, facts=facts)
 
 
 def _facts(
@@ -180,9 +187,12 @@ def _facts(
     if guess.name == "dropped-k-tail":
         facts["cut"] = guess.rule
     if not one.arguments.exact and np.isfinite(got).all():
-        scale = np.maximum(wanted.magnitude, np.finfo(np.float64).tiny)
-        facts["relative_error"] = float(np.max(np.abs(got - wanted.value) / scale))
-        facts["tolerance"] = float(np.max(tolerance(wanted, float(np.finfo(np.float32).eps)) / scale))
+        # An element of which every product is zero has no relative error.
+        some = wanted.magnitude > 0
+        scale = wanted.magnitude[some]
+        allowed = tolerance(wanted, float(np.finfo(np.float32).eps))
+        facts["relative_error"] = float(np.max(np.abs(got - wanted.value)[some] / scale, initial=0.0))
+        facts["tolerance"] = float(np.max(allowed[some] / scale, initial=0.0))
     return facts | _block(trial, index, got.shape)
 
 

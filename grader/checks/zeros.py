@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from grader.checks.fractions import tests_of_values
+from grader.checks.fractions import conditions_on_values
 from grader.checks.inputs import without_zeros
 from grader.checks.launching import Launcher, Pass, Trial
 from grader.checks.places import device_functions, function_node
 from grader.records import Span
 
-__all__ = ["hangs_on_zeros", "test_of_zeros"]
+__all__ = ["condition_on_zeros", "hangs_on_zeros"]
 
 
 def hangs_on_zeros(launcher: Launcher, trial: Trial, one: Pass) -> bool:
@@ -20,11 +20,11 @@ def hangs_on_zeros(launcher: Launcher, trial: Trial, one: Pass) -> bool:
     return launcher.launch_with(arguments, trial.shape, trial.config, effort="values", box=box).right
 
 
-def test_of_zeros(launcher: Launcher) -> Span | None:
+def condition_on_zeros(launcher: Launcher) -> Span | None:
     """The one condition of the kernel that hangs on loaded values; None where it has several or none."""
     kernel = function_node(launcher.program, launcher.kernel.name)
     if kernel is None:
         return None
     functions = [kernel, *device_functions(launcher.program, kernel)]
-    tests = [test for function in functions for test in tests_of_values(function)]
+    tests = [test for function in functions for test in conditions_on_values(function)]
     return launcher.program.span(tests[0]) if len(tests) == 1 else None

@@ -26,11 +26,13 @@ class Context:
     ``path`` is shown in the frame as it is. ``source_lines`` are the submission's lines without
     line ends. ``settings`` are its constants, say ``{"TILE": 16}``. ``confirmed`` says how the
     cause was tested: "experiment" where a repair of this one cause made every shape pass,
-    "schedule" where besides that an order of the warps gave a wrong element, "part" where a repair
+    "schedule" where besides that an order of the warps gave a wrong element, "order" where an order gave
+    one and no repair is known to mend it, "part" where a repair
     put right what ``mended`` says and no repair all, ``None`` where nothing of it happened.
     ``repair`` completes the sentence "with ... this kernel passes every shape" ("a barrier after
-    line 33") and is shown at the last hint level only. ``orders`` is the number of warp orders that
-    were tried. ``names`` maps roles to the kernel's own names: kernel, out, left, right, reference.
+    line 33") and is shown at the last hint level only; ``repair_codes`` are the kebab codes of its
+    edits. ``orders`` is the number of warp orders that were tried. ``names`` maps roles to the
+    kernel's own names: kernel, out, left, right, reference.
     ``causes`` is how many faults had to be repaired together for that confirmation. ``shape`` is
     the launch shape on which the finding was made, by default the first failing one; ``grid`` and
     ``block`` are that launch's, as (x, y, z).
@@ -42,9 +44,10 @@ class Context:
     families: tuple[FamilyResult, ...] = ()
     failing: tuple[ShapeResult, ...] = ()
     passing: tuple[ShapeResult, ...] = ()
-    confirmed: Literal["experiment", "schedule", "part"] | None = None
+    confirmed: Literal["experiment", "schedule", "order", "part"] | None = None
     mended: MendedPart | None = None
     repair: str | None = None
+    repair_codes: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     orders: int = 0
     causes: int = 1

@@ -125,6 +125,8 @@ def _checked(evidence: Evidence, wording: Wording) -> str:
             "confirmed by experiment: some order of the warps gives a wrong element; "
             "with the fault repaired the same orders give the right one"
         )
+    if context.confirmed == "order":
+        return "seen by experiment: some order of the warps gives a wrong element"
     if context.confirmed == "experiment":
         repaired = (
             "this one fault" if context.causes == 1 else f"{context.causes} faults, this one among them,"

@@ -9,7 +9,7 @@ from grader.diagnosis.passing import whole_tiles
 from grader.diagnosis.wording import Wording
 
 _LOST = {
-    "down": "dividing with `//` rounds down, so a last block that is only partly full is lost",
+    "down": "the division rounds down, so a last block that is only partly full is lost",
     "nearest": "`round` goes to the nearest whole number, so a last block that is at most half full is lost",
 }
 
@@ -42,10 +42,10 @@ def grid_too_small(evidence: Evidence) -> Wording:
         why_passed=whole_tiles(
             [name] if name else ["M", "N"],
             evidence.context.settings,
-            "there the division leaves no remainder, so rounding down loses nothing",
-        )
-        if _rounding(evidence, axis)
-        else None,
+            "there the division leaves no remainder, so rounding loses nothing"
+            if _rounding(evidence, axis)
+            else "",
+        ),
     )
 
 

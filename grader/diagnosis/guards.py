@@ -56,15 +56,20 @@ def none_at_all(lines: source.Lines, span: Span | None, kernel: str) -> bool:
     function = source.innermost(chain, ast.FunctionDef)
     if function is None or span is None or around(lines, span) or (kernel and function.name != kernel):
         return False
-    called = {_called(node) for node in ast.walk(chain[0])}
-    return function.name not in called and not way_out(lines, span)
+    return not way_out(lines, span)
 
 
 def way_out(lines: source.Lines, span: Span | None) -> bool:
-    """Whether a thread may leave its function or its loop above a span, or in its line."""
-    function = source.innermost(source.enclosing(lines, span), ast.FunctionDef)
+    """Whether more than the tests around a span may keep a thread from it.
+
+    A thread may leave its function or its loop above it, or the function may be called under a test.
+    """
+    chain = source.enclosing(lines, span)
+    function = source.innermost(chain, ast.FunctionDef)
     if function is None or span is None:
         return False
+    if function.name in {_called(node) for node in ast.walk(chain[0])}:
+        return True
     return any(isinstance(node, _LEAVES) and node.lineno <= span.line for node in ast.walk(function))
 
 

@@ -6,6 +6,9 @@ from grader.diagnosis import guards, outside, source
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import quote
 
+#: The trial repairs that put a test around an access; with any other the index itself was wrong.
+_GUARDS = frozenset({"guard-load", "guard-store", "suspect-guard"})
+
 
 def index(evidence: Evidence) -> str:
     """The text of the index at fault, or nothing."""
@@ -50,6 +53,9 @@ def _unguarded(evidence: Evidence) -> bool:
 def keep_inside(evidence: Evidence, verb: str, otherwise: str) -> str:
     """The action: end the loop earlier, where its variable is the index; else guard the access."""
     guard, name = _guard_needed(evidence), index(evidence)
+    codes = evidence.context.repair_codes
+    if guard and codes and not codes & _GUARDS:
+        return f"correct what makes the index{evidence.on_line()}: it has to be so that `{guard}`"
     loop = source.loop_over(evidence.lines, evidence.finding.primary, name)
     if loop is not None and guard:
         return f"let the loop {quote(loop[1])} on line {loop[0]} run only while `{guard}`"

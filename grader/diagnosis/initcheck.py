@@ -187,6 +187,8 @@ def _unwritten_output(evidence: Evidence) -> Wording:
             if test
             else "follow that thread from the top of the kernel to the store",
             f"correct {test} on line {guard.lineno} so that it holds for every element of {array}"
+            if guard is not None and traced and not elsewhere
+            else f"let every element of {array} have a thread for which {test} on line {guard.lineno} is true"
             if guard is not None and not elsewhere
             else f"let every element of {array} have a thread that reaches the store{at_store}",
         ),

@@ -1,14 +1,12 @@
-"""Wording for the launch: grid, block, shared memory, and a kernel that does not end."""
+"""Wording for the launch: grid, block, shared memory, and steps of zero."""
 
 from __future__ import annotations
 
-import ast
-
-from grader.diagnosis import picture, source
-from grader.diagnosis.evidence import Evidence, loop_values
-from grader.diagnosis.grammar import axis_name, listing, number, plural, quote, span_of_numbers
+from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.grammar import number, plural
+from grader.diagnosis.grid_size import grid_too_small
 from grader.diagnosis.launch_config import bad_launch_config
-from grader.diagnosis.passing import whole_tiles
+from grader.diagnosis.unfinished import did_not_finish
 from grader.diagnosis.wording import Wording, Writer
 
 

@@ -91,7 +91,7 @@ def _out_of_bounds_write(evidence: Evidence) -> Wording:
         hints=(
             "which threads have no element of their own to store?"
             if outside.is_global(evidence)
-            else f"which values does the index take, and which has {array}?",
+            else f"which values does the index take, and how far does {array} reach?",
             index_guard.guard_of_store(evidence),
             index_guard.keep_inside(evidence, "store", ""),
         ),

@@ -16,7 +16,7 @@ from grader.records import ShapeResult
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why shapes pass: ``text`` is said only where ``holds`` is true of every passing shape.
+    """Why shapes pass: ``text``, if any, is said only where ``holds`` is true of every passing shape.
 
     ``about`` names the dimensions that the fault depends on; rules over them are tried first.
     """
@@ -84,7 +84,7 @@ def explain_passing(
             "sizes separates them"
         )
     text = _sentence(found)
-    if reason is not None and all(reason.holds(shape.dims) for shape in passing):
+    if reason is not None and reason.text and all(reason.holds(shape.dims) for shape in passing):
         return f"{text}; {reason.text}"
     return text
 
@@ -101,7 +101,7 @@ def _seen_by_floats(
     alone = f"{number(whole)} shapes were" if whole > 1 else "one shape was"
     launched = f"{alone} launched on whole numbers alone, which do not show it"
     if not floats:
-        return f"{launched}; all {number(len(failing))} that saw floats fail"
+        return f"{launched}; every shape that saw floats fails"
     return f"{explain_passing(failing, floats, settings, reason)}; besides, {launched}"
 
 

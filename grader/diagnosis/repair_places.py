@@ -24,6 +24,7 @@ _MADE: Mapping[str, str] = {
     "axes": "the index is made here",
     "offset": "the index is made here",
     "index": "the index is made here",
+    "value-test": "this hangs on a value that was loaded",
 }
 
 

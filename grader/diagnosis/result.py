@@ -40,15 +40,23 @@ def _transposed_result(evidence: Evidence) -> Wording:
 
 def _swapped_operands(evidence: Evidence) -> Wording:
     left, right = evidence.role("left", "the left factor"), evidence.role("right", "the right factor")
+    tiles = evidence.text("rule") == "tiles"
+    if tiles:
+        left, right = f"the tile of {left}", f"the tile of {right}"
+    headline = f"the result is the product {right} times {left}, not {left} times {right}"
     return Wording(
-        headline=f"the result is the product {right} times {left}, not {left} times {right}",
-        primary="the factors have changed places",
+        headline=f"in each k-tile {right} is multiplied by {left}, not {left} by {right}"
+        if tiles
+        else headline,
+        primary="the wrong sum is stored here" if tiles else "the factors have changed places",
         seen=(wrong(evidence), values(evidence)),
         because="a product of matrices depends on the order of its factors",
         hints=(
             "which factor does a row of the output take its row from?",
             f"an element needs a row of {left} and a column of {right}",
-            f"load the row from {left} and the column from {right}{evidence.on_line(', see line ')}",
+            f"multiply the row of {left} by the column of {right}, for each k"
+            if tiles
+            else f"load the row from {left} and the column from {right}{evidence.on_line(', see line ')}",
         ),
     )
 

@@ -71,4 +71,8 @@ PATTERNS = {
         "every block holds the result of the first block",
         "let `cuda.blockIdx` come into the row and the column that are loaded",
     ),
+    "at-zeros": (
+        "the result is wrong only where an input is zero",
+        "a zero is a number like any other: let no test of a loaded value end the sum or skip the store",
+    ),
 }

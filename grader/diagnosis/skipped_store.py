@@ -49,8 +49,9 @@ def _outer(evidence: Evidence) -> ast.If | None:
     """The innermost ``if`` around the guard that may be what keeps part of a block from storing."""
     chain = source.enclosing(evidence.lines, evidence.finding.secondary)
     for outer, inner in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
-        taken = isinstance(outer, ast.If) and inner in outer.body
-        if taken and thread_tests.may_differ(evidence.lines, evidence.finding.secondary, outer.test):
+        if not (isinstance(outer, ast.If) and inner in outer.body):
+            continue
+        if thread_tests.may_differ(evidence.lines, evidence.finding.secondary, outer.test):
             return outer
     return None
 
@@ -70,8 +71,8 @@ def fill_action(evidence: Evidence) -> str:
         )
     if isinstance(owner, ast.If) and _in_else(evidence) and not _in_body(evidence, owner):
         return (
-            f"{quote(target) or 'the slot'} is stored under more than one test: see to it that, whatever each "
-            f"says, every thread runs a store of its own; line {owner.lineno} alone does not decide that"
+            f"{quote(target) or 'the slot'} is stored under more than one test: see to it that, whatever "
+            f"they say, every thread runs a store of its own; line {owner.lineno} alone does not decide that"
         )
     if outer is not None:
         test = quote(source.node_text(evidence.lines, outer.test))
@@ -120,8 +121,10 @@ def _other_stores(evidence: Evidence, target: str) -> tuple[int, ...]:
         return ()
     chain = source.enclosing(evidence.lines, span)
     parent = chain[chain.index(owner) - 1] if owner in chain[1:] else None
-    simple = [one for one in getattr(parent, "body", ()) if isinstance(one, ast.Assign | ast.AugAssign)]
-    stores = [pair for one in (*simple, owner) for pair in _targets(evidence, one, slot.array)]
+    lists = [getattr(parent, field, ()) for field in ("body", "orelse")]
+    beside = next((one for one in lists if isinstance(one, list) and owner in one), [])
+    simple = [one for one in beside if isinstance(one, ast.Assign | ast.AugAssign)]
+    stores = [pair for one in (*simple, *owner.body) for pair in _targets(evidence, one, slot.array)]
     return tuple(sorted({line for _, line in stores})) if len({text for text, _ in stores}) > 1 else ()
 
 

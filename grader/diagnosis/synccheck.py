@@ -57,9 +57,11 @@ def _split_label(arrived: int | None, live: int | None, is_loop: bool) -> str:
 def _action(evidence: Evidence, owner: ast.AST | None, split: str) -> str:
     barrier = evidence.code("`cuda.syncthreads()`")
     chain = source.enclosing(evidence.lines, evidence.finding.primary)
-    if isinstance(owner, ast.If) and any(isinstance(one, ast.Break | ast.Continue) for one in owner.body):
+    taken = owner.body if isinstance(owner, ast.If) else []
+    leaves = [one for one in taken if isinstance(one, ast.Break | ast.Continue)]
+    if leaves:
         return (
-            f"let all threads of the block leave on line {owner.body[-1].lineno} in the same round, or none: "
+            f"let all threads of the block leave on line {leaves[0].lineno} in the same round, or none: "
             "guard the work of a round instead"
         )
     if isinstance(owner, ast.If) and owner not in chain:

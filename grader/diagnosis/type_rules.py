@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from grader.diagnosis import value_rules
+from grader.diagnosis import name_rules, value_rules
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.type_parts import Parts, Rule
 from grader.diagnosis.wording import Wording
@@ -111,6 +111,7 @@ RULES: dict[str, Callable[[Parts], Rule]] = {
     "no-common-type": _no_common_type,
     "not-callable": _not_callable,
     "argument-type": _argument_type,
+    **name_rules.RULES,
     **value_rules.RULES,
 }
 

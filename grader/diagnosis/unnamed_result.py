@@ -50,11 +50,10 @@ def _hints(evidence: Evidence) -> tuple[str, str, str]:
         return question, pointer, cure or f"change{evidence.on_line(' line ')}"
     if evidence.lines and source.test_owner(evidence.lines, evidence.finding.primary) is not None:
         pointer = f"for which k does the loop{evidence.on_line()} add a product?"
-        action = (
-            f"let the loop{evidence.on_line()} come to every k below K, with the factors of that k in the tiles"
-        )
+        action = f"let the loop{evidence.on_line()} come to every k below K, with the factors of that k"
         return question, pointer, cure or action
-    stored = evidence.on_line(", stored on line ")
+    is_store = not evidence.lines or source.is_store(evidence.lines, evidence.finding.primary)
+    stored = evidence.on_line(", stored on line ") if is_store else ""
     check = f"check the indices of every load and store that lead to {element}{stored}"
     return (
         question,

@@ -219,51 +219,6 @@ def _unsupported_python(p: Parts) -> Rule:
     )
 
 
-def _untyped_global(p: Parts) -> Rule:
-    return (
-        f"{p.name} cannot be named on its own inside a kernel"
-        + (f": the compiler knows it as {p.wanted} alone" if p.wanted else ""),
-        "no type for what this name holds",
-        "the compiler needs a type for every name that a kernel takes from its module, and has none for what "
-        "this one holds" + ("; behind `cuda.` it has one" if p.wanted else ""),
-        f"where does {p.name} come from?",
-        f"import `cuda` from numba, and write {p.wanted} in place of {p.name}{p.at}"
-        if p.wanted
-        else f"do without {p.name}{p.at}",
-    )
-
-
-def _walrus(p: Parts) -> Rule:
-    return (
-        f"{p.code} cannot be compiled: the value of `:=` is used where it stands",
-        "`:=` in the midst of an expression",
-        "numba loses the value of `:=` between the assignment and what uses it, unless the value is a plain "
-        "variable",
-        f"on which line could {p.name} be set before it is needed?",
-        f"write {p.name} `=` {p.wanted} on a line of its own, above the code{p.at}",
-    )
-
-
-def _numpy_function(p: Parts) -> Rule:
-    return (
-        f"{p.name} has no version for kernels",
-        "not compiled for the GPU",
-        "numba compiles some of NumPy's functions for the GPU, and this is not among them",
-        f"how else can a kernel compute what {p.name} computes?",
-        f"write {p.wanted} in place of {p.name}{p.at}" if p.wanted else f"do without {p.name}{p.at}",
-    )
-
-
-def _keyword_argument(p: Parts) -> Rule:
-    return (
-        f"{p.name} takes no argument by its name inside a kernel",
-        "an argument with a name",
-        "the compiler knows this function's arguments by their order alone",
-        f"in which order does {p.name} take its arguments?",
-        f"leave out the argument's name and its `=`{p.at}",
-    )
-
-
 RULES: dict[str, Callable[[Parts], Rule]] = {
     "unset-variable": _unset_variable,
     "plain-function": _plain_function,
@@ -286,8 +241,4 @@ RULES: dict[str, Callable[[Parts], Rule]] = {
     "negative-extent": _negative_extent,
     "non-constant-array": _non_constant_array,
     "unsupported-python": _unsupported_python,
-    "keyword-argument": _keyword_argument,
-    "untyped-global": _untyped_global,
-    "walrus": _walrus,
-    "numpy-function": _numpy_function,
 }

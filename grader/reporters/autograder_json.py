@@ -11,7 +11,7 @@ from grader.records import Report
 from grader.reporters.classroom import Grade
 from grader.reporters.compiled_text import compiled_properties
 from grader.reporters.grade_tables import remark
-from grader.reporters.tables import family_title
+from grader.reporters.tables import family_title, shapes_right
 
 __all__ = ["gradescope", "prairielearn"]
 
@@ -72,7 +72,7 @@ def _tests(view: Report, points: str, possible: str) -> list[dict[str, Any]]:
             points: 0,
             possible: 0,
             "status": "passed" if one.passed == one.total else "failed",
-            "output": f"{one.passed} of {one.total} shapes right",
+            "output": shapes_right(one),
         }
         for one in view.families
     ]

@@ -8,7 +8,7 @@ from grader.reporters import csv_text
 from grader.reporters.classroom import ClassRecord, Grade, Student
 from grader.reporters.compiled_text import compiled_lines
 from grader.reporters.style import number
-from grader.reporters.tables import family_title
+from grader.reporters.tables import family_title, shapes_right
 
 __all__ = ["absent", "canvas", "grades", "moodle", "pending", "problems"]
 
@@ -122,7 +122,7 @@ def remark(grade: Grade) -> str:
         lines.append(view.reason)
     lines += [f"{one.name}: {number(one.points)} of {number(one.possible)}" for one in view.checks]
     failed = [family for family in view.families if family.passed < family.total]
-    lines += [f"shapes {family_title(one.name)}: {one.passed} of {one.total} right" for one in failed]
+    lines += [f"shapes {family_title(one.name)}: {shapes_right(one)}" for one in failed]
     for question in view.questions:
         said = f": {question.message}" if question.message and question.status != "right" else ""
         lines.append(f"{question.id}: {number(question.points)} of {number(question.possible)}{said}")

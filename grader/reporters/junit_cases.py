@@ -9,7 +9,7 @@ from grader.records import Outcome, QuestionResult, Report
 from grader.reporters import terminal
 from grader.reporters.compiled_text import compiled_properties
 from grader.reporters.style import number
-from grader.reporters.tables import dims, family_title
+from grader.reporters.tables import dims, family_title, shapes_right
 from grader.reporters.timing_text import timing_properties
 
 __all__ = ["Case", "cases_of"]
@@ -55,7 +55,7 @@ def cases_of(report: Report) -> list[Case]:
             Case(f"check {check.name}", status, text, text, points=check.points, possible=check.possible)
         )
     for family in report.families:
-        tally = f"{family.passed} of {family.total} shapes right"
+        tally = shapes_right(family)
         wrong = [
             f"{dims(s)}: {s.wrong} of {s.elements} elements wrong" if s.elements else f"{dims(s)}: not run"
             for s in family.shapes

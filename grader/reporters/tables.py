@@ -70,12 +70,22 @@ def _columns(families: Sequence[FamilyResult], style: Style) -> list[str]:
     return rows
 
 
+def shapes_right(family: FamilyResult) -> str:
+    """Write how many of a family's shapes are right, in words; those that were not run tell nothing."""
+    ran = _ran(family)
+    return f"{family.passed} of {ran} shapes right" if ran else "not run"
+
+
 def _tally(family: FamilyResult) -> str:
-    """Passed of all, and of those that ran where the suite ended before it came to some."""
-    ran = sum(shape.ran for shape in family.shapes) if family.shapes else family.total
-    if not ran:
-        return "not run"
-    return f"{family.passed}/{ran if family.total == len(family.shapes) else family.total}"
+    ran = _ran(family)
+    return f"{family.passed}/{ran}" if ran else "not run"
+
+
+def _ran(family: FamilyResult) -> int:
+    """How many shapes were run before the suite ended; all, where the shapes are not told one by one."""
+    if len(family.shapes) == family.total or not any(shape.ran for shape in family.shapes):
+        return sum(shape.ran for shape in family.shapes) if family.shapes else family.total
+    return family.total
 
 
 def points_table(report: Report, style: Style) -> list[str]:

@@ -180,8 +180,8 @@ def _vote_of_warps(mc: Machine, m: Active, value: Any, name: str) -> int:
     active = np.ones(mc.chunk.shape, bool) if m is None else np.broadcast_to(m.array, mc.chunk.shape)
     true = np.broadcast_to(np.asarray(value), mc.chunk.shape) & active
     votes = Votes(int(np.count_nonzero(true)), int(np.count_nonzero(active)))
-    yes, present = mc.baton.wait(mc.warp_number, votes)
-    return {"count": yes, "and": int(yes == present), "or": int(yes > 0)}[name]
+    block: Votes = mc.baton.wait(mc.warp_number, votes)
+    return {"count": block.yes, "and": int(block.yes == block.present), "or": int(block.yes > 0)}[name]
 
 
 MAX_KEPT_MASKS = 256

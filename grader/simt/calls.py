@@ -46,13 +46,12 @@ def call(context: Context, node: ast.Call) -> Typed:
         context.fail(node, "not-callable", name=ast.unparse(node.func), got=function.kind.name)
     path = function.kind.path
     special = _SPECIAL.get(path)
-    if any(isinstance(item, ast.Starred) for item in node.args):
-        # Among other arguments, those of a starred tuple are no constants to numba.
-        if path == "len" or (special is not None and len(node.args) > 1):
-            context.unsupported(node, "starred-argument")
-        node = starred.spread(context, node)
+    # Among other arguments, those of a starred tuple are no constants to numba.
+    constant = path == "len" or (special is not None and len(node.args) > 1)
+    if constant and any(isinstance(item, ast.Starred) for item in node.args):
+        context.unsupported(node, "starred-argument")
     if special is not None:
-        return special(context, node)
+        return special(context, starred.spread(context, node))
     if node.keywords:
         context.unsupported(node, f"{path}-keywords")
     arguments = expressions.items(context, node.args)

@@ -83,7 +83,9 @@ def _named(context: Context, node: ast.NamedExpr) -> Typed:
     """``(i := x)``: an assignment that is worth its value."""
     variables = context.locals.difference(context.function.captured)
     if loses_its_value(context.function.node, node, variables):
-        context.fail(node, "walrus", name=node.target.id, wanted=ast.unparse(node.value))
+        context.fail(
+            node, "walrus", name=node.target.id, wanted=f"{node.target.id} = {ast.unparse(node.value)}"
+        )
     store = assignments.bind(context, node.target, expression(context, node.value), node.value)
     loaded = _name(context, ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
 
@@ -129,6 +131,9 @@ def items(context: Context, nodes: list[ast.expr]) -> list[Typed]:
     for node in nodes:
         if not isinstance(node, ast.Starred):
             parts.append(expression(context, node))
+            continue
+        if isinstance(node.value, ast.Tuple):
+            parts += items(context, node.value.elts)
             continue
         inner = expression(context, node.value)
         if not isinstance(inner.kind, Tuple):

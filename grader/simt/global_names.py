@@ -15,29 +15,27 @@ from grader.simt.host import Path
 from grader.simt.types import CODES
 
 #: Of ``numba.cuda``: what kernels use, and has a type behind ``cuda.`` alone.
-_DOTTED = frozenset(
-    (
-        "activemask atomic blockDim blockIdx brev cbrt clz const ffs fma gridDim laneid lanemask_lt local "
-        "match_all_sync match_any_sync nanosleep popc selp shared syncwarp threadIdx threadfence "
-        "threadfence_block threadfence_system warpsize"
-    ).split()
+_DOTTED_WORDS = (
+    "activemask atomic blockDim blockIdx brev cbrt clz const ffs fma gridDim laneid lanemask_lt local "
+    "match_all_sync match_any_sync nanosleep popc selp shared syncwarp threadIdx threadfence "
+    "threadfence_block threadfence_system warpsize"
 )
+_DOTTED = frozenset(_DOTTED_WORDS.split())
 #: Of ``numba.cuda``: what has no type in a kernel at all, being for the host.
-HOST_ONLY = frozenset(
-    (
-        "Archive BaseCUDAMemoryManager CUSource Cubin Fatbin GetIpcHandleMixin HostOnlyCUDAMemoryManager In "
-        "InOut IpcHandle LTOIR LinkableCode MappedMemory MemoryPointer Object Out PTXSource PinnedMemory "
-        "Reduce as_cuda_array close compile compile_all compile_for_current_device compile_ptx "
-        "compile_ptx_for_current_device cuda_error current_context declare_device default_stream "
-        "defer_cleanup detect device_array device_array_like event event_elapsed_time external_stream "
-        "from_cuda_array_interface get_current_device gpus guvectorize is_available is_bfloat16_supported "
-        "is_cuda_array is_float16_supported is_fp8_supported is_supported_version jit legacy_default_stream "
-        "list_devices managed_array mapped mapped_array mapped_array_like open_ipc_array "
-        "per_thread_default_stream pinned pinned_array pinned_array_like prepare_shape_strides_dtype "
-        "profile_start profile_stop profiling reduce require_context runtime select_device "
-        "set_memory_manager stream synchronize to_device vectorize"
-    ).split()
+_HOST_WORDS = (
+    "Archive BaseCUDAMemoryManager CUSource Cubin Fatbin GetIpcHandleMixin HostOnlyCUDAMemoryManager In "
+    "InOut IpcHandle LTOIR LinkableCode MappedMemory MemoryPointer Object Out PTXSource PinnedMemory "
+    "Reduce as_cuda_array close compile compile_all compile_for_current_device compile_ptx "
+    "compile_ptx_for_current_device cuda_error current_context declare_device default_stream "
+    "defer_cleanup detect device_array device_array_like event event_elapsed_time external_stream "
+    "from_cuda_array_interface get_current_device gpus guvectorize is_available is_bfloat16_supported "
+    "is_cuda_array is_float16_supported is_fp8_supported is_supported_version jit legacy_default_stream "
+    "list_devices managed_array mapped mapped_array mapped_array_like open_ipc_array "
+    "per_thread_default_stream pinned pinned_array pinned_array_like prepare_shape_strides_dtype "
+    "profile_start profile_stop profiling reduce require_context runtime select_device "
+    "set_memory_manager stream synchronize to_device vectorize"
 )
+HOST_ONLY = frozenset(_HOST_WORDS.split())
 _BUILTINS = frozenset({"all", "any", "dict", "list", "object", "reversed", "set"})
 
 

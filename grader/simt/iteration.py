@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from grader.simt import expressions
 from grader.simt.context import Context
+from grader.simt.host import HostError
 from grader.simt.types import Array, Scalar, Space, Tuple
 
 RANGES = ("range",)
@@ -111,14 +112,30 @@ def _range(context: Context, node: ast.Call, position: str, before: list[ast.stm
     low = _kept(context, node.args[0], "low", before)
     span: ast.expr = ast.BinOp(node.args[1], ast.Sub(), low)
     if len(node.args) == 3:
-        kind = expressions.expression(context, node.args[2]).kind
-        step = kind.literal if isinstance(kind, Scalar) else None
+        step = _constant(context, node.args[2])
         if not step:
             context.unsupported(node, "stepped-range-in-zip")
         # Rounded up, whichever way the range goes.
-        span = ast.BinOp(ast.BinOp(span, ast.Add(), _whole(step - (1 if step > 0 else -1))), _OVER, _whole(step))
+        span = ast.BinOp(
+            ast.BinOp(span, ast.Add(), _whole(step - (1 if step > 0 else -1))), _OVER, _whole(step)
+        )
         at = ast.BinOp(at, ast.Mult(), _whole(step))
     return Walk(span, ast.BinOp(low, ast.Add(), at))
+
+
+def _constant(context: Context, node: ast.expr) -> int | None:
+    """The whole number that a step is: a literal, or made of constants of the module."""
+    kind = expressions.expression(context, node).kind
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    if not isinstance(kind, Scalar) or not kind.is_int:
+        return None
+    if kind.literal is not None or names & context.locals:
+        return kind.literal
+    try:
+        value = context.interpreter().value(node)
+    except HostError:
+        return None
+    return value if type(value) is int else None
 
 
 def _kept(context: Context, node: ast.expr, word: str, before: list[ast.stmt]) -> ast.expr:

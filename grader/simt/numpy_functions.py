@@ -42,13 +42,12 @@ _BINARY: dict[str, Any] = {
 # Extremes that pass a NaN on (fmin, fmax do not).
 _EXTREMES = {"minimum": np.minimum, "maximum": np.maximum, "fmin": np.fmin, "fmax": np.fmax}
 #: What numba compiles and the machine does not follow.
-_UNFOLLOWED = frozenset(
-    (
-        "bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor "
-        "conj conjugate equal greater greater_equal invert left_shift less less_equal logical_and "
-        "logical_not logical_or logical_xor not_equal right_shift"
-    ).split()
+_UNFOLLOWED_WORDS = (
+    "bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift "
+    "bitwise_xor conj conjugate equal greater greater_equal invert left_shift less less_equal "
+    "logical_and logical_not logical_or logical_xor not_equal right_shift"
 )
+_UNFOLLOWED = frozenset(_UNFOLLOWED_WORDS.split())
 #: How kernels write what numba has no NumPy function for; the functions of ``math`` have their own names.
 _INSTEAD = {
     "abs": "abs",

@@ -112,3 +112,21 @@ def test_integers_and_half_precision_on_fractions() -> None:
     half = left.astype(np.float16).astype(float) @ right.astype(np.float16).astype(float)
     assert judged(half)[0] == ("precision-loss", "few-digits")
     assert judged(left @ right * 1.5) == [("wrong-result", "")]
+
+
+def test_tiles_multiplied_in_the_wrong_order_are_named() -> None:
+    def swapped(left: Array, right: Array) -> Array:
+        """Element by element, as a thread sums: a row of the right tile times a column of the left one."""
+        rows, depth, columns = left.shape[0], left.shape[1], right.shape[1]
+        out = np.zeros((rows, columns))
+        for row, column in np.ndindex(rows, columns):
+            top, side = row // TILE * TILE, column // TILE * TILE
+            for start in range(0, depth, TILE):
+                for k in range(TILE):
+                    place = start + row - top, side + k
+                    other = top + k, start + column - side
+                    if place[0] < depth and place[1] < columns and other[0] < rows and other[1] < depth:
+                        out[row, column] += right[place] * left[other]
+        return out
+
+    assert names(product(swapped))[0] == ("swapped-operands", "tiles")

@@ -340,3 +340,27 @@ def test_exchanged_indices_in_a_device_function_are_found_there() -> None:
     )
     assert finding.primary is not None
     assert finding.primary.line == 6
+
+
+DEVICE = """
+@cuda.jit(device=True)
+def multiply(left, right, acc):
+    for k in range(TILE):
+        acc += left[cuda.threadIdx.y, k] * right[k, cuda.threadIdx.x]
+    return acc
+
+@cuda.jit
+def product("""
+
+
+def test_a_race_in_a_device_function_is_mended_where_the_kernel_calls_it_and_shown() -> None:
+    text = KERNEL.replace("TILE = 4", "TILE = 16").replace("\n@cuda.jit\ndef product(", DEVICE, 1)
+    loop = "        for k in range(TILE):\n            acc += As[ty, k] * Bs[k, tx]\n"
+    assert loop in text
+    called = text.replace(loop, "        acc = multiply(As, Bs, acc)\n")
+    found = confirmed_text(called.replace("acc)\n        cuda.syncthreads()\n", "acc)\n"), 16)
+    assert found is not None
+    assert found.shown is not None
+    assert (found.findings[0].name, found.repairs[0].code) == ("shared-overwrite-before-barrier", "barrier")
+    assert called.splitlines()[found.repairs[0].line - 1].strip() == "acc = multiply(As, Bs, acc)"  # type: ignore[operator]
+    assert (found.shown.wrong, found.shown.mended) == (True, True)

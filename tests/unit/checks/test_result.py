@@ -101,7 +101,8 @@ def test_a_float32_product_is_within_the_tolerance_in_any_order(depth: int) -> N
 def test_rounding_uses_a_small_part_of_the_tolerance() -> None:
     arguments = drawn(exact=False, sizes={"M": 40, "N": 30, "K": 191, "TILE": 16})
     estimate = arguments.expected["C"]
-    used = np.abs(float32_product(arguments) - estimate.value) / tolerance(estimate, 2.0**-23)
+    some = estimate.magnitude > 0
+    used = np.abs(float32_product(arguments) - estimate.value)[some] / tolerance(estimate, 2.0**-23)[some]
     assert 0.001 < used.max() < 0.5
 
 
@@ -128,7 +129,7 @@ def test_the_tolerance_rejects_one_missing_product() -> None:
     arguments = drawn(exact=False)
     a, b = arguments.values["A"], arguments.values["B"]
     out = float32_product(arguments) - a[:, 39:] * b[39:]
-    assert wrong(arguments, out) > 0.99 * out.size
+    assert wrong(arguments, out) > 0.99 * np.count_nonzero(a[:, 39:] * b[39:])
 
 
 def test_one_wrong_element_is_found_in_both_passes() -> None:

@@ -142,3 +142,50 @@ def test_a_place_that_is_not_there_changes_nothing() -> None:
     assert not change.lift_barrier(nowhere)
     assert list(change.barrier_places(nowhere, None)) == []
     assert lines(change) == ast.unparse(ast.parse(KERNEL)).splitlines()
+
+
+CALLS = """\
+@cuda.jit
+def fill(tile, source, k0):
+    tile[ty, tx] = source[ty, k0 + tx]
+
+@cuda.jit
+def multiply(left, right, acc):
+    for k in range(TILE):
+        acc += left[ty, k] * right[k, tx]
+    return acc
+
+@cuda.jit
+def product(A, B, C):
+    for k0 in range(0, K, TILE):
+        fill(As, A, k0)
+        fill(Bs, B, k0)
+        acc = multiply(As, Bs, acc)
+    C[row, col] = acc
+"""
+
+
+def in_calls(line: int, code: str) -> Span:
+    column = CALLS.splitlines()[line - 1].index(code) + 1
+    return Span(line, column, line, column + len(code))
+
+
+def test_an_access_in_a_device_function_is_where_the_kernel_calls_it() -> None:
+    write, read = in_calls(3, "tile[ty, tx]"), in_calls(8, "left[ty, k]")
+    change = Edit(parse(CALLS), "product")
+    before_reads = [(len(block), place) for block, place in change.barrier_places(write, read)]
+    assert before_reads[0] == (3, 2)
+    after_reads = [(len(block), place) for block, place in change.barrier_places(read, write)]
+    assert after_reads[0] == (3, 3)
+    block, place = next(change.barrier_places(read, write))
+    block.insert(place, change.barrier())
+    text = lines(change)
+    assert text.index("        cuda.syncthreads()") == text.index("    C[row, col] = acc") - 1
+
+
+def test_two_accesses_of_one_device_function_are_parted_inside_it_first() -> None:
+    write, read = in_calls(3, "tile[ty, tx]"), in_calls(3, "source[ty, k0 + tx]")
+    change = Edit(parse(CALLS), "product")
+    places = list(change.barrier_places(read, write))
+    assert [len(block) for block, _ in places[:2]] == [1, 1]
+    assert any(len(block) == 3 for block, _ in places[2:])

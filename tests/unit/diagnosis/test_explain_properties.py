@@ -85,7 +85,7 @@ def any_context(draw: st.DrawFn, example: Example) -> Context:
         settings=draw(st.sampled_from([{"TILE": 16}, {}, {"TILE": 1}, {"BM": 64, "BK": 8}])),
         failing=tuple(draw(st.lists(shapes(), max_size=3))),
         passing=tuple(draw(st.lists(shapes(), max_size=3))),
-        confirmed=draw(st.sampled_from([None, "experiment", "schedule"])),
+        confirmed=draw(st.sampled_from([None, "experiment", "schedule", "order"])),
         repair=draw(st.sampled_from([None, "a barrier after line 33"])),
         names=draw(st.sampled_from([{}, {"kernel": "tiled_matmul", "out": "C", "left": "A", "right": "B"}])),
         orders=draw(st.integers(0, 9)),

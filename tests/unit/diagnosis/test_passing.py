@@ -94,7 +94,9 @@ def test_few_shapes_are_listed_and_no_rule_is_made_of_them() -> None:
 
 def test_no_rule_is_claimed_where_equal_shapes_fall_on_both_sides() -> None:
     same = [(50, 37, 40), (64, 64, 64)]
-    assert told(same, same) == "2 of 4 shapes; none of the rules that were tried over their sizes separates them"
+    assert (
+        told(same, same) == "2 of 4 shapes; none of the rules that were tried over their sizes separates them"
+    )
 
 
 def test_reason_is_given_only_where_every_passing_shape_bears_it_out() -> None:
@@ -136,3 +138,40 @@ def test_what_is_said_is_true_of_the_shapes(
     else:
         assert all(under_bad)
         assert found.others == sum(under_good)
+
+
+def shapes(*dims: tuple[int, int, int], floats: bool = False, wrong: int = 0) -> list[ShapeResult]:
+    return [
+        ShapeResult("any", dict(zip("MNK", one, strict=True)), True, not wrong, wrong, 9, floats=floats)
+        for one in dims
+    ]
+
+
+def test_a_fault_of_fractions_is_not_explained_by_sizes() -> None:
+    failing = shapes((16, 16, 16), (50, 37, 40), floats=True, wrong=3)
+    passing = shapes((32, 32, 32), (1, 1, 9), (7, 8, 9))
+    said = explain_passing(failing, passing, {"TILE": 16})
+    alone, rest = said.split("; ")
+    assert alone == "3 shapes were launched on whole numbers alone, which do not show it"
+    assert rest == "every shape that saw floats fails"
+
+
+def test_among_the_shapes_that_saw_floats_the_sizes_may_tell() -> None:
+    failing = shapes((16, 16, 17), (50, 37, 40), floats=True, wrong=3)
+    passing = [*shapes((32, 32, 32), (1, 1, 16), floats=True), *shapes((7, 8, 9))]
+    said = explain_passing(failing, passing, {"TILE": 16})
+    assert said.startswith("fails exactly when K is not a multiple of TILE: 2 of 2 such shapes")
+    assert said.endswith("; besides, one shape was launched on whole numbers alone, which do not show it")
+
+
+def test_a_size_just_past_a_multiple_and_past_two_tiles() -> None:
+    sizes = [(9, 9, 17), (9, 9, 33), (9, 9, 1), (9, 9, 49)]
+    others = [(9, 9, 16), (9, 9, 18), (9, 9, 40), (9, 9, 15)]
+    assert "K is one more than a multiple of TILE: 4 of 4" in told(sizes, others)
+    wide, narrow = [(9, n, 9) for n in (33, 40, 47, 64)], [(9, n, 9) for n in (1, 17, 31, 32)]
+    assert "N is greater than 2 * TILE: 4 of 4" in told(wide, narrow)
+
+
+def test_a_rule_that_leaves_most_others_failing_is_not_told() -> None:
+    differ = [(n, n + 1, 8) for n in range(1, 27)]
+    assert "none of the rules" in told([*differ, (5, 5, 9)], [(5, 5, 8), (6, 6, 8)])

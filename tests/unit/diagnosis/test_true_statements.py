@@ -60,7 +60,7 @@ def test_a_loop_is_not_called_a_store() -> None:
     finding = Finding("wrong-result", "error", place(TILED, loop), place(TILED, "C[row, col]"))
     message = explain(finding, context(TILED))
     assert labels(message) == ["the sum is formed in this loop", "the wrong values are stored here"]
-    assert message.hints[2] == "let the loop on line 15 cover every k below K"
+    assert message.hints[2] == "let the loop on line 15 come to every k below K, with the factors of that k"
 
 
 @pytest.mark.parametrize("facts", [{}, {"missing": ((0, 15),)}, {"rule": "without-first"}])

@@ -159,3 +159,48 @@ def test_lanes_that_left_a_loop_are_away_and_not_gone() -> None:
     finding = one(run(body), "inactive-lane-in-mask")
     assert (finding.counts["threads"], finding.facts["lane"]) == (8, 0)
     assert "lane-not-in-mask" in names(run("out[t] = cuda.all_sync(0xFFFF, a[t])"))
+
+
+VOTES = [
+    ("count", "t < 40", 40),
+    ("count", "t % 3", sum(t % 3 != 0 for t in range(96))),
+    ("and", "1", 1),
+    ("and", "t != 70", 0),
+    ("or", "t == 70", 1),
+    ("or", "0", 0),
+]
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "ascending", "descending", "middle-first"])
+@pytest.mark.parametrize(("kind", "predicate", "wanted"), VOTES)
+def test_a_counting_barrier_counts_the_whole_block_in_every_order(
+    schedule: str, kind: str, predicate: str, wanted: int
+) -> None:
+    body = f"v = cuda.syncthreads_{kind}(int32({predicate}))\nout[b * 96 + t] = v"
+    out = np.full(192, -1, np.int32)
+    source = HEAD + "    " + body.replace("\n", "\n    ") + "\n"
+    result = launch(source, "kernel", grid=2, block=96, args=(np.zeros(1, np.int32), out), schedule=schedule)
+    assert (result.completed, result.errors, set(out.tolist())) == (True, (), {wanted})
+
+
+def test_threads_that_have_left_do_not_vote_in_any_order() -> None:
+    body = "if t >= 40:\n    return\nfor i in range(3):\n    out[t] = cuda.syncthreads_count(int32(t > i))"
+    out = np.zeros(96, np.int32)
+    source = HEAD + "    " + body.replace("\n", "\n    ") + "\n"
+    args = (np.zeros(1, np.int32), out)
+    assert launch(source, "kernel", grid=1, block=96, args=args, schedule="descending").errors == ()
+    assert out.tolist() == [37] * 40 + [0] * 56
+
+
+def test_a_missing_barrier_beside_a_counting_one_shows_in_some_order() -> None:
+    body = (
+        "S = cuda.shared.array(64, int32)\ni = 0\nwhile cuda.syncthreads_or(int32(i < 2)):\n"
+        "    S[t] = t + i\n    out[t] = S[63 - t]\n    i += 1"
+    )
+    source, wrong = HEAD + "    " + body.replace("\n", "\n    ") + "\n", 0
+    for schedule in ("ascending", "descending"):
+        out = np.zeros(64, np.int32)
+        args = (np.zeros(1, np.int32), out)
+        assert launch(source, "kernel", grid=1, block=64, args=args, schedule=schedule).completed
+        wrong += out.tolist() != [64 - t for t in range(64)]
+    assert wrong == 2

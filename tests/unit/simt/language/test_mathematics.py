@@ -55,12 +55,6 @@ def test_functions_of_integers_are_computed_in_float64(run: Any) -> None:
     assert out.tolist() == [math.sqrt(2), 1.0]
 
 
-def test_numpys_rounding_of_an_integer_is_the_integer(run: Any) -> None:
-    out = np.zeros(3, np.int64)
-    run("a[np.floor(b)] = 1\na[np.abs(-b) + 1] = 2", out, 1)
-    assert out.tolist() == [0, 1, 2]
-
-
 def test_pow_of_a_float32_and_an_int32_stays_float32(run: Any) -> None:
     out = np.zeros(2)
     run("a[0] = math.pow(b, c)\na[1] = math.pow(b, d)", out, np.float32(1.1), np.int32(2), np.int64(2))

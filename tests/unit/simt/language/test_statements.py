@@ -39,7 +39,7 @@ def test_a_failed_assertion_in_a_device_function_is_not_followed(run: Any) -> No
 
 def test_an_assignment_inside_an_expression(run: Any) -> None:
     out = np.zeros(4)
-    run("i = 0\nwhile (i := i + 1) < 4:\n    a[i] = i * i", out)
+    run("i = 0\nwhile (j := i) < 4:\n    a[i] = j * j\n    i += 1", out)
     assert out.tolist() == [0.0, 1.0, 4.0, 9.0]
 
 
