@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def bind(context: Context, target: ast.expr, value: Typed, source: ast.expr) -> 
     if isinstance(target, ast.Tuple | ast.List):
         return _bind_tuple(context, target, value, source)
     if isinstance(target, ast.Subscript):
-        return _bind_element(context, target, value)
+        return _bind_element(context, target, value, source)
     return context.unsupported(target)
 
 
@@ -84,8 +85,9 @@ def _bind_tuple(context: Context, target: ast.Tuple | ast.List, value: Typed, so
     return execute
 
 
-def _bind_element(context: Context, target: ast.Subscript, value: Typed) -> Run:
+def _bind_element(context: Context, target: ast.Subscript, value: Typed, source: ast.expr) -> Run:
     element = ast.dump(target)
+    in_place = _reads_what_it_stores(target, (source, context.guard))
     target = subscripts.fused(context, target)
     owner = expressions.expression(context, target.value)
     if isinstance(owner.kind, Tuple):
@@ -103,7 +105,7 @@ def _bind_element(context: Context, target: ast.Subscript, value: Typed) -> Run:
         context.fail(target, "readonly-array", name=ast.unparse(target.value))
     if place.space == "global":
         context.kernel.stores.add(place.ident)
-    place.site.is_store = True
+    place.site.is_store, place.site.in_place = True, in_place
     place.site.covered = context.guard is not None and element in context.covered
     if place.space == "shared" and context.guard is not None and not place.site.covered:
         context.kernel.guarded_stores.add(place.site.array)
@@ -111,6 +113,24 @@ def _bind_element(context: Context, target: ast.Subscript, value: Typed) -> Run:
     if value.kind.is_float and place.code in _INTEGERS:
         run = _lossy(context, place.site, value, place.code)
     return place.store(run) if place.cut is None else place.cut.fill(run, place.site)
+
+
+def _reads_what_it_stores(target: ast.Subscript, sources: Iterable[ast.AST | None]) -> bool:
+    """Whether a store's value, or the condition it stands under, is read from the array it goes to."""
+    array = _base(target)
+    return any(
+        isinstance(one, ast.Subscript) and _base(one) == array
+        for source in sources
+        if source is not None
+        for one in ast.walk(source)
+        if one is not target
+    )
+
+
+def _base(node: ast.expr) -> str:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return ast.dump(node)
 
 
 def _lossy(context: Context, site: Site, value: Typed, code: str) -> Run:

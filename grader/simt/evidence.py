@@ -20,7 +20,8 @@ class Site:
     ``guard`` is the test of the nearest enclosing condition on an access, and ``update`` names the
     augmented assignment (by its own number) that both reads and writes here. ``literal_dims`` are
     the dimensions indexed by a literal: ``shape[-1]`` is meant. ``covered`` says of a store that the other
-    side of its condition stores the same element.
+    side of its condition stores the same element; ``in_place`` that its value, or its condition, is read
+    from the array it goes to.
     """
 
     ident: int
@@ -34,6 +35,7 @@ class Site:
     waits: bool = False
     literal_dims: tuple[int, ...] = ()
     covered: bool = False
+    in_place: bool = False
 
 
 @dataclass(slots=True)

@@ -75,7 +75,8 @@ def mark_skipped(
         return
     full = np.broadcast_to(skipped, mc.chunk.shape).reshape(mc.chunk.blocks, -1)
     mc.trail.skipped(view.name, Skip(site, full.sum(axis=1)))
-    if site.update >= 0 or buffer.stamp is None or buffer.taint is None or valid is not None:
+    in_place = site.update >= 0 or site.in_place
+    if in_place or buffer.stamp is None or buffer.taint is None or valid is not None:
         return
     if not own_part(mc, view, address):
         return

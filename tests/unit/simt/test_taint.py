@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from grader.records import Finding
 from grader.simt import Run, launch
@@ -94,6 +95,40 @@ def test_an_accumulator_updated_by_some_is_not_stale() -> None:
         "    if a[t] > step * 2:\n        S[t] += float32(1)\n    cuda.syncthreads()\nout[t] = S[t]"
     )
     assert run(body, floats(8)).findings == ()
+
+
+SORT = (
+    "S = cuda.shared.array(8, float32)\nt = cuda.threadIdx.x\nS[t] = a[t]\ncuda.syncthreads()\nk = 2\n"
+    "while k <= 8:\n    j = k >> 1\n    while j > 0:\n        p = t ^ j\n        if p > t:\n{step}\n"
+    "        cuda.syncthreads()\n        j >>= 1\n    k <<= 1\nout[t] = S[t]"
+)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "if (S[t] > S[p]) == ((t & k) == 0):\n    S[t], S[p] = S[p], S[t]",
+        "if (S[t] > S[p]) == ((t & k) == 0):\n    x = S[t]\n    S[t] = S[p]\n    S[p] = x",
+    ],
+)
+def test_words_that_are_exchanged_in_place_are_not_stale(step: str) -> None:
+    a = np.array([5, 3, 8, 1, 7, 2, 6, 4], np.float32)
+    out = np.zeros(8, np.float32)
+    step = "\n".join(" " * 12 + line for line in step.splitlines())
+    result = run(SORT.format(step=step), (a, out))
+    assert result.findings == ()
+    assert out.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_a_tree_sum_in_place_has_no_stale_words() -> None:
+    a, out = floats(8)
+    body = (
+        "S = cuda.shared.array(8, float32)\nt = cuda.threadIdx.x\nS[t] = a[t]\ncuda.syncthreads()\nd = 4\n"
+        "while d > 0:\n    if t < d:\n        S[t] = S[t] + S[t + d]\n    cuda.syncthreads()\n    d //= 2\n"
+        "out[t] = S[0]"
+    )
+    assert run(body, (a, out)).findings == ()
+    assert out.tolist() == [36] * 8
 
 
 def test_poison_follows_arithmetic_and_reaches_the_output() -> None:
