@@ -24,6 +24,15 @@ _MADE: Mapping[str, str] = {
     "axes": "the index is made here",
     "offset": "the index is made here",
     "index": "the index is made here",
+    "alias": "both tiles are this one array",
+    "shape": "the shape is given here",
+    "test": "this decides when the loop ends",
+    "rebinding": "the name gets another value here",
+    "each-round": "this is done once, before the loop",
+    "flip": "the number of the buffer is chosen here",
+    "buffers": "the number of buffers is given here",
+    "lane": "the lane is chosen here",
+    "blank": "the value of the slot is chosen here",
     "value-test": "this hangs on a value that was loaded",
 }
 
