@@ -44,8 +44,19 @@ def _missing(program: Program, name: str, function: Function | None = None) -> F
         facts["rebound"] = program.excerpt(place)
     elif function is not None and function.jit:
         facts["decorator"] = _decorator(function)
+    elif function is not None and (unbound := _unbound_decorator(program, function)) is not None:
+        place, facts["unbound"] = unbound, ast.unparse(unbound)
     span = program.span(place) if place is not None else None
     return Finding("missing-kernel", "error", primary=span, facts=facts)
+
+
+def _unbound_decorator(program: Program, function: Function) -> ast.expr | None:
+    """A jit decorator that is written above the function, of a name that the file never gets."""
+    for one in function.node.decorator_list:
+        names = [part.id for part in ast.walk(one) if isinstance(part, ast.Name)]
+        if "jit" in ast.unparse(one) and any(program.binding(name) is None for name in names):
+            return one
+    return None
 
 
 def _decorator(function: Function) -> str:

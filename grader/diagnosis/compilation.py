@@ -54,6 +54,19 @@ def _missing_kernel(evidence: Evidence) -> Wording:
     seen = f"functions in the file: {listing([quote(name) for name in candidates]) or 'none'}"
     if evidence.text("decorator") or evidence.text("rebound"):
         return _no_longer_a_kernel(evidence, wanted, seen)
+    if decorator := evidence.text("unbound"):
+        name = decorator.partition(".")[0].partition("(")[0]
+        return Wording(
+            headline=f"{quote(name)} is not imported, so {wanted} is no kernel",
+            primary=f"the file never gets the name {quote(name)}",
+            seen=(seen,),
+            because=f"`@{decorator}` is looked up when the file is loaded, and Python does not find it",
+            hints=(
+                "which names does the top of the file import?",
+                f"where should {quote(name)} come from?",
+                "put `from numba import cuda` at the top of the file",
+            ),
+        )
     if kernel and kernel in candidates:
         return Wording(
             headline=f"{wanted} is an ordinary function, not a kernel",

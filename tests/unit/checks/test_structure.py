@@ -80,6 +80,13 @@ def test_a_plain_function_is_no_kernel() -> None:
     assert one.facts["candidates"] == ("product", "launch_config")
 
 
+def test_a_decorator_that_is_not_imported_is_shown() -> None:
+    (one,) = kernel_findings(parse(KERNEL.replace("from numba import cuda, float32\n", "")), SPEC)
+    assert (one.name, one.facts["unbound"]) == ("missing-kernel", "cuda.jit")
+    assert one.primary is not None
+    assert KERNEL.splitlines()[one.primary.line].startswith("@cuda.jit")
+
+
 def test_constants_are_read_from_the_text() -> None:
     assert constants_of(parse(KERNEL), {"TILE": (8, 16)}) == ({"TILE": 16}, ())
 
