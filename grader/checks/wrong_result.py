@@ -31,7 +31,7 @@ from grader.checks.places import (
     stores_to,
 )
 from grader.checks.result import tolerance
-from grader.checks.zeros import condition_on_zeros, hangs_on_zeros
+from grader.checks.zeros import at_zeros, hangs_on_zeros
 from grader.records import Fact, Finding, Slot, Span
 from grader.rubric.reference import matrix_product
 
@@ -171,10 +171,9 @@ def _finding(launcher: Launcher, trial: Trial, guess: Guess, shapes: int) -> Fin
     slot = Slot(own_name(launcher, array), "global", index)
     place, store = _place(launcher, name, array, products.facts), None
     if guess.key == ("wrong-result", "") and hangs_on_zeros(launcher, trial, one):
-        facts["rule"] = "at-zeros"
-        if (test := condition_on_zeros(launcher)) is not None:
-            place, store = test, place
-            facts["suspect"] = "value-test"
+        more, test = at_zeros(launcher)
+        facts |= more
+        place, store = (test, place) if test is not None else (place, None)
     return Finding(name, "error", place, store, slot=slot, counts=counts, facts=facts)
 
 

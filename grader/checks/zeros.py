@@ -6,9 +6,9 @@ from grader.checks.fractions import conditions_on_values
 from grader.checks.inputs import without_zeros
 from grader.checks.launching import Launcher, Pass, Trial
 from grader.checks.places import device_functions, function_node
-from grader.records import Span
+from grader.records import Fact, Span
 
-__all__ = ["condition_on_zeros", "hangs_on_zeros"]
+__all__ = ["at_zeros", "condition_on_zeros", "hangs_on_zeros"]
 
 
 def hangs_on_zeros(launcher: Launcher, trial: Trial, one: Pass) -> bool:
@@ -18,6 +18,13 @@ def hangs_on_zeros(launcher: Launcher, trial: Trial, one: Pass) -> bool:
     arguments = without_zeros(launcher.kernel, one.arguments)
     box = launcher.cover(trial.shape, trial.config)
     return launcher.launch_with(arguments, trial.shape, trial.config, effort="values", box=box).right
+
+
+def at_zeros(launcher: Launcher) -> tuple[dict[str, Fact], Span | None]:
+    """The facts of a result that is wrong at zeros alone, and the condition it comes of, if one is seen."""
+    test = condition_on_zeros(launcher)
+    facts: dict[str, Fact] = {"rule": "at-zeros"}
+    return (facts if test is None else facts | {"suspect": "value-test"}), test
 
 
 def condition_on_zeros(launcher: Launcher) -> Span | None:

@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 MATRIX = [np.zeros((32, 32), np.float32)] * 3 + [32, 32, 32]
 Source = tuple[str, str, list[Any]]
 
+#: What numba dies of without a line (`KeyError: <ufunc 'ceil'>`); the machine refuses it with one.
+DYING = {"wrong/tiles_counted_with_numpy"}
 #: name: (what numba says, why).
 DIFFERING = {
     "wrong/endless_loop": ("liveness info missing", "numba's analysis breaks on a loop that nothing leaves"),
@@ -126,7 +128,8 @@ def _agree(name: str, source: Source) -> None:
         assert found["registers"] > 0
     else:
         assert refused.primary is not None
-        assert (error["kind"], error["line"]) == ("refused", refused.primary.line)
+        wanted = ("compiler", None) if name in DYING else ("refused", refused.primary.line)
+        assert (error["kind"], error["line"]) == wanted
 
 
 @pytest.mark.parametrize("name", SOURCES)
