@@ -190,9 +190,8 @@ def _swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[li
 def _located(launcher: Launcher, finding: Finding) -> Iterator[tuple[list[Finding], list[Repair]]]:
     """Each single edit, and the finding at the edit's place; each beside an odd type mended as well."""
     misplaced = bool(finding.facts.get("misplaced"))
-    single = list(islice(suspects(launcher, finding.name, misplaced=misplaced), MOST_SUSPECTS))
-    odd = [one for one in suspects(launcher, "precision-loss") if one.kind in ("type", "conversion")][:1]
-    for one in single:
+    odd = list(islice(suspects(launcher, "odd-type"), 1))
+    for one in islice(suspects(launcher, finding.name, misplaced=misplaced), MOST_SUSPECTS):
         yield [_traced(finding, one)], [_edit(one)]
         for type_ in odd if finding.name != "precision-loss" else ():
             yield [_traced(finding, one), _traced(finding, type_)], [_edit(one), _edit(type_)]

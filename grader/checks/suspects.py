@@ -185,6 +185,7 @@ _Kind = Callable[[Launcher, list[ast.FunctionDef]], Iterator[Spot]]
 
 #: Which edits may mend what, the likeliest first.
 _KINDS: Mapping[str, tuple[_Kind, ...]] = {
+    "odd-type": (_conversions, _every_type),
     "precision-loss": (_conversions, _every_type, sum_suspects),
     "swapped-operands": (exchanged_factors, symmetry_suspects, mirrored_suspects),
     "transposed-result": (symmetry_suspects, exchanged_factors, index_suspects),
