@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from grader.simt import iteration
 from grader.simt.context import Context
+from grader.simt.machine import Stop
 from grader.simt.types import Array, Kind, Scalar, Space
 from grader.simt.unroll import Unsuited
 
@@ -51,7 +52,8 @@ def lone_plan(context: Context, node: ast.For, name: str, head: dict[str, Kind])
     context.kinds = {**kinds, **head, name: kinds[name]}
     try:
         _Body(context, names).suite(node.body, {name})
-    except Unsuited:
+    except (Unsuited, Stop):
+        # What the body's own compilation takes or refuses is not for a plan to say.
         return None
     finally:
         context.kinds = kinds

@@ -216,3 +216,15 @@ def test_faulty_loops(
     first, second = ("" if without == one else "        cuda.syncthreads()\n" for one in ("first", "second"))
     tail = head + first + middle + second + end
     both(HEAD + {**WRONG, **RIGHT}[name] + B_TILE + tail, shape, monkeypatch)
+
+
+def test_planning_a_loop_refuses_nothing() -> None:
+    """A name that holds arrays of several ranks in one round."""
+    source = (
+        "from numba import cuda\n@cuda.jit\ndef kernel(a, out):\n    for i in range(1):\n"
+        "        a = a.reshape(3 * 2)\n        a = a.reshape(3, 2)\n    for i in range(a.shape[0]):\n"
+        "        for j in range(a.shape[1]):\n            out[i, j] = a[i, j]\n"
+    )
+    a, out = np.arange(6, dtype=np.float32).reshape(3, 2), np.zeros((3, 2), np.float32)
+    assert launch(source, "kernel", grid=1, block=1, args=(a, out)).findings == ()
+    assert np.array_equal(out, a)
