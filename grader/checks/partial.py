@@ -64,8 +64,9 @@ def reach_of(launcher: Launcher, trials: Sequence[Trial]) -> Reach:
         if number and one is not None and not one.right:
             # Right so far: the blocks that seem to cover the output need not be those that compute it.
             one = _launched(launcher, trial, "watch", whole=True) or one
-        if one is None or not one.right or any(finding.severity == "error" for finding in one.run.findings):
-            return Reach(number)
+        if not _passes(one):
+            # Values that come right with an error put nothing right.
+            return Reach(number, 0 if number else max(first.wrong, 1))
     return Reach(len(trials))
 
 
@@ -86,10 +87,15 @@ def part_of(attempts: Sequence[Attempt], trials: Sequence[Trial], shown: Trial) 
             best, most = attempt, (whole, part)
     if best is None:
         return None
-    mended = sum(_wrong(best.launcher, trial) == 0 for trial in failing)
+    mended = sum(_passes(_launched(best.launcher, trial, "watch")) for trial in failing)
     trial = max((first, shown), key=lambda one: _gain(one.wrong, _wrong(best.launcher, one)))
     right = trial.wrong - _wrong(best.launcher, trial)
     return Part(best.finding, best.repair, mended, len(failing), right, trial.wrong)
+
+
+def _passes(one: Pass | None) -> bool:
+    """Whether a launch was made, came out right and showed no error."""
+    return one is not None and one.right and all(finding.severity != "error" for finding in one.run.findings)
 
 
 def _gain(before: int, after: int) -> float:

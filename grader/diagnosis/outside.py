@@ -49,14 +49,18 @@ def _within_rows(evidence: Evidence) -> bool:
     return axis is None or axis > 0 or bool(evidence.numbers("aliases"))
 
 
+def _beyond_the_array(evidence: Evidence, access: str, does: str) -> str:
+    side = "before the start" if before(evidence) else "past the end"
+    return (
+        f"a GPU does not check an index: {access} {side} of an array {does} whatever lies there, "
+        "or the launch fails"
+    )
+
+
 def unchecked_read(evidence: Evidence) -> str:
     """What a read outside a row, or outside the array, returns."""
     if not _within_rows(evidence):
-        side = "before the start" if before(evidence) else "past the end"
-        return (
-            f"a GPU does not check an index: a read {side} of an array returns whatever lies there, "
-            "or the launch fails"
-        )
+        return _beyond_the_array(evidence, "a read", "returns")
     if before(evidence):
         return (
             "a GPU does not check an index: a read before a row returns the end of the row before, "
@@ -71,11 +75,7 @@ def unchecked_read(evidence: Evidence) -> str:
 def row_overrun(evidence: Evidence) -> str:
     """What a store outside a row, or outside the array, damages."""
     if not _within_rows(evidence):
-        side = "before the start" if before(evidence) else "past the end"
-        return (
-            f"a GPU does not check an index: a store {side} of an array changes whatever lies there, "
-            "or the launch fails"
-        )
+        return _beyond_the_array(evidence, "a store", "changes")
     where = "before the start of a row is the end of the row before"
     if not before(evidence):
         where = "past the end of a row is the start of the next row"

@@ -94,20 +94,7 @@ def fill_action(evidence: Evidence) -> str:
 def _in_body(evidence: Evidence, owner: ast.If) -> bool:
     """Whether the side of an ``if`` that is taken where its test is true stores to the array too."""
     slot = evidence.finding.slot
-    return slot is not None and any(_targets(evidence, one, slot.array) for one in owner.body)
-
-
-def _targets(evidence: Evidence, node: ast.AST, array: str) -> list[tuple[str, int]]:
-    """The text and line of each subscript of an array that is assigned inside a statement."""
-    found = []
-    for one in ast.walk(node):
-        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store):
-            base: ast.expr = one
-            while isinstance(base, ast.Subscript):
-                base = base.value
-            if isinstance(base, ast.Name) and base.id == array:
-                found.append((source.node_text(evidence.lines, one), one.lineno))
-    return found
+    return slot is not None and any(source.stores_to(evidence.lines, one, slot.array) for one in owner.body)
 
 
 def _other_stores(evidence: Evidence, target: str) -> tuple[int, ...]:
@@ -124,7 +111,9 @@ def _other_stores(evidence: Evidence, target: str) -> tuple[int, ...]:
     lists = [getattr(parent, field, ()) for field in ("body", "orelse")]
     beside = next((one for one in lists if isinstance(one, list) and owner in one), [])
     simple = [one for one in beside if isinstance(one, ast.Assign | ast.AugAssign)]
-    stores = [pair for one in (*simple, *owner.body) for pair in _targets(evidence, one, slot.array)]
+    stores = [
+        pair for one in (*simple, *owner.body) for pair in source.stores_to(evidence.lines, one, slot.array)
+    ]
     return tuple(sorted({line for _, line in stores})) if len({text for text, _ in stores}) > 1 else ()
 
 

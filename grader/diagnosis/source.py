@@ -182,18 +182,23 @@ def base_name(lines: Lines, span: Span | None) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def store_target(lines: Lines, branch: ast.AST | None, array: str) -> str:
-    """The text of the first subscript of ``array`` that is assigned inside a statement."""
-    if branch is None:
-        return ""
-    for node in ast.walk(branch):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            base: ast.expr = node
+def stores_to(lines: Lines, node: ast.AST, array: str) -> list[tuple[str, int]]:
+    """The text and line of each subscript of ``array`` that is assigned inside a statement."""
+    found = []
+    for one in ast.walk(node):
+        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store):
+            base: ast.expr = one
             while isinstance(base, ast.Subscript):
                 base = base.value
             if isinstance(base, ast.Name) and base.id == array:
-                return node_text(lines, node)
-    return ""
+                found.append((node_text(lines, one), one.lineno))
+    return found
+
+
+def store_target(lines: Lines, branch: ast.AST | None, array: str) -> str:
+    """The text of the first subscript of ``array`` that is assigned inside a statement."""
+    stores = stores_to(lines, branch, array) if branch is not None else []
+    return stores[0][0] if stores else ""
 
 
 def is_store(lines: Lines, span: Span | None) -> bool:
