@@ -120,6 +120,7 @@ def test_a_misused_instruction_is_a_type_error(ptx: Any, elements: tuple[str, st
 
 
 @pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore:.*Grid size")  # small products are small grids
 @pytest.mark.parametrize("name", NAMES)
 def test_every_ragged_product_is_right_on_a_gpu(name: str) -> None:
     cuda: Any = importlib.import_module("numba.cuda")
