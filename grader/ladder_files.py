@@ -17,7 +17,7 @@ from grader.gpu.compile import compile_check
 from grader.perf.architectures import architecture_of
 from grader.perf.climb import Resources, Sizes
 from grader.perf.devices import Device
-from grader.perf.rungs import RUNGS, Rung
+from grader.perf.rungs import RUNGS, Rung, fits
 from grader.simt import parse
 from grader.simt.host import Function
 from grader.simt.plan import Plan, plan
@@ -106,7 +106,7 @@ def compiled_resources(profile: Device) -> tuple[dict[str, Resources], str]:
         return {}, f"NVIDIA's compiler does not know {profile.title}"
     found: dict[str, Resources] = {}
     for rung in RUNGS:
-        if rung.is_library:
+        if rung.is_library or not fits(rung, arch):
             continue
         try:
             found[rung.name] = _compiled(read(rung), arch)

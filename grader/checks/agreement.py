@@ -53,12 +53,14 @@ def compare(
 def explanation(findings: Iterable[Finding], beside: DevicePass | None = None) -> str:
     """The name of the finding that leaves a launch's result to luck, errors before the rest, or nothing.
 
-    What ended the run on both sides explains the end on the other.
+    What ended the run on both sides explains the end on the other. A loop that has an end, but was given
+    up for its many rounds, leaves the machine without a result: any that the GPU comes to is explained.
     """
     ordered = sorted(findings, key=lambda one: one.severity != "error")
     names = [one.name for one in ordered if one.name in EXPLAINS]
-    if beside is not None and beside.fault is not None and beside.fault.name == "gpu-did-not-finish":
-        names += [one.name for one in ordered if one.name == "did-not-finish"]
+    unfinished = [one for one in ordered if one.name == "did-not-finish"]
+    gave_up = beside is not None and beside.fault is not None and beside.fault.name == "gpu-did-not-finish"
+    names += [one.name for one in unfinished if gave_up or one.facts.get("ends")]
     return next(iter(names), "")
 
 

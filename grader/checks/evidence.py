@@ -175,7 +175,10 @@ def _placed(launcher: Launcher, finding: Finding) -> Finding:
     if finding.name == "did-not-finish":
         function = function_node(program, launcher.kernel.name)
         endless = endless_loop(function) if function is not None else None
-        return finding if endless is None else replace(finding, primary=header_span(program, endless))
+        if endless is None:
+            return finding
+        facts = {**finding.facts, "ends": False}
+        return replace(finding, primary=header_span(program, endless), facts=facts)
     if finding.primary is not None:
         return finding
     if finding.name == "shared-memory-too-large":

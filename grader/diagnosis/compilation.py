@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from grader.diagnosis import source
+from grader.diagnosis.constructs import CONSTRUCTS
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.grammar import listing, plural, quote
 from grader.diagnosis.type_rules import type_error
@@ -181,19 +182,9 @@ def _forbidden_call(evidence: Evidence) -> Wording:
     )
 
 
-#: Kebab codes of constructs that have no source text of their own.
-_CONSTRUCTS = {
-    "spin-wait": "a loop that waits for another thread to change memory",
-    "atomics-of-mixed-sizes": "atomic operations of two widths on the same bytes",
-    "recursion": "a function that calls itself",
-    "grid-sync": "a barrier across the whole grid",
-    "split-warp-barrier": "a `syncwarp` that the lanes of one warp reach on different lines",
-}
-
-
 def _unsupported_construct(evidence: Evidence) -> Wording:
     construct = evidence.text("construct")
-    known = _CONSTRUCTS.get(construct)
+    known = CONSTRUCTS.get(construct)
     named = known or evidence.code(quote(construct) or "a construct in this file")
     return Wording(
         headline=f"the grader cannot follow {named}",

@@ -43,11 +43,12 @@ def _send(results: int, message: dict[str, Any]) -> None:
 
 
 def _about() -> dict[str, Any]:
-    """The GPU's name, and the versions that the times depend on."""
+    """The GPU's name and architecture, and the versions that the times depend on."""
     import cupy as cp
     import numba
 
-    name = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)["name"].decode()
+    properties = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)
+    architecture = f"sm_{properties['major']}{properties['minor']}"
     runtime, driver = cp.cuda.runtime.runtimeGetVersion(), cp.cuda.runtime.driverGetVersion()
     versions = {
         "numba": numba.__version__,
@@ -57,7 +58,7 @@ def _about() -> dict[str, Any]:
         "CUDA": f"{runtime // 1000}.{runtime % 1000 // 10}",
         "driver": f"{driver // 1000}.{driver % 1000 // 10}",
     }
-    return {"gpu": name, "versions": versions}
+    return {"gpu": properties["name"].decode(), "architecture": architecture, "versions": versions}
 
 
 def _climbed(rung: Rung, request: dict[str, Any], sizes: list[int]) -> dict[str, Any]:

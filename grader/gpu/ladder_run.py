@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.perf.climb import Climb, Climbed, Resources, Sizes
-from grader.perf.rungs import RUNGS, Rung
+from grader.perf.rungs import RUNGS, Rung, fits
 
 __all__ = ["Deadlines", "run_rungs"]
 
@@ -47,10 +47,15 @@ def run_rungs(
     deadlines: Deadlines | None = None,
     child: Sequence[str] = _CHILD,
 ) -> Climb:
-    """Climb ``rungs``, whose kernels lie in ``folder``, at every size. The profile is left open."""
+    """Climb ``rungs``, whose kernels lie in ``folder``, at every size. The profile is left open.
+
+    Those whose instructions the GPU, which the first child tells of, does not have are left out.
+    """
     rows: list[Climbed] = []
     about: Mapping[str, Any] = {}
     for rung in rungs:
+        if about.get("architecture") and not fits(rung, about["architecture"]):
+            continue
         say(rung.title)
         found, told = _climb_one(folder, rung, sizes, deadlines or Deadlines(), child)
         rows += found

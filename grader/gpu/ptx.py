@@ -1,7 +1,8 @@
 """PTX instructions that numba.cuda has no name for, each as a function that a kernel can call.
 
-128-bit loads and stores, copies to shared memory that run on while the thread computes (``cp.async``),
-and what feeds and drives the tensor cores (``ldmatrix``, ``mma``). Compute capability 8.0 or later.
+Wide loads and stores, copies to shared memory that run on while the thread computes (``cp.async``),
+and what feeds and drives the tensor cores (``ldmatrix``, ``mma``), of compute capability 8.0 or later;
+and ``wgmma``, of 9.0 alone, which :mod:`grader.gpu.ptx_wgmma` tells of.
 
 An operand in memory is an array and an *offset*: the number of elements, in C order, from the array's
 first. Global and shared arrays must be C-contiguous; of which memory an array is, is told below by its
@@ -23,8 +24,24 @@ from numba import types
 from numba.cuda.core.errors import TypingError
 from numba.cuda.extending import intrinsic
 
-_I32, _I64, _F32 = ir.IntType(32), ir.IntType(64), ir.FloatType()
-_SHARED = 3  # number of the shared address space in NVVM IR
+from grader.gpu.ptx_operands import F32, I32, Operands, require_arrays
+from grader.gpu.ptx_wgmma import fence_proxy_async, wgmma_bf16, wgmma_wait
+
+__all__ = [
+    "cp_async_4_bytes",
+    "cp_async_16_bytes",
+    "cp_async_commit",
+    "cp_async_wait",
+    "fence_proxy_async",
+    "ldmatrix_x4",
+    "ldmatrix_x4_trans",
+    "load4",
+    "mma_bf16",
+    "store2",
+    "store4",
+    "wgmma_bf16",
+    "wgmma_wait",
+]
 
 
 @intrinsic
@@ -34,13 +51,13 @@ def load4(typing_context, registers, r, memory, i):  # type: ignore[no-untyped-d
     ``registers[r + e] = memory[i + e]`` for e in 0 ... 3, for each lane by itself. Both arrays hold
     elements of one type, float32, int32 or uint32; the address of ``memory[i]`` is a multiple of 16.
     """
-    _require_arrays("load4", 32, registers, memory, alike=True)
+    require_arrays("load4", 32, registers, memory, alike=True)
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        operands = _Operands(context, builder, signature, args)
-        vector = builder.load(operands.address_of_vector(2))
+        operands = Operands(context, builder, signature, args)
+        vector = builder.load(operands.address_of_vector(2, 4))
         vector.align = 16
-        values = [builder.extract_element(vector, ir.Constant(_I32, e)) for e in range(4)]
+        values = [builder.extract_element(vector, ir.Constant(I32, e)) for e in range(4)]
         operands.store(operands.address(0), values)
         return operands.nothing()
 
@@ -54,18 +71,15 @@ def store4(typing_context, memory, i, registers, r):  # type: ignore[no-untyped-
     ``memory[i + e] = registers[r + e]`` for e in 0 ... 3, for each lane by itself. Types and alignment
     as for :func:`load4`.
     """
-    _require_arrays("store4", 32, memory, registers, alike=True)
+    require_arrays("store4", 32, memory, registers, alike=True)
+    return types.void(memory, i, registers, r), _store_vector(4)
 
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        operands = _Operands(context, builder, signature, args)
-        target = operands.address_of_vector(0)
-        vector = ir.Constant(target.type.pointee, ir.Undefined)
-        for e, value in enumerate(operands.load(operands.address(2), 4)):
-            vector = builder.insert_element(vector, value, ir.Constant(_I32, e))
-        builder.store(vector, target).align = 16
-        return operands.nothing()
 
-    return types.void(memory, i, registers, r), generate
+@intrinsic
+def store2(typing_context, memory, i, registers, r):  # type: ignore[no-untyped-def]
+    """As :func:`store4`, two elements in one 64-bit access; the address is a multiple of 8."""
+    require_arrays("store2", 32, memory, registers, alike=True)
+    return types.void(memory, i, registers, r), _store_vector(2)
 
 
 @intrinsic
@@ -95,7 +109,7 @@ def cp_async_commit(typing_context):  # type: ignore[no-untyped-def]
     """Close a group: all the copies that this thread has started since its last commit; maybe none."""
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        operands = _Operands(context, builder, signature, args)
+        operands = Operands(context, builder, signature, args)
         operands.assemble("cp.async.commit_group;", ir.VoidType(), "")
         return operands.nothing()
 
@@ -112,7 +126,7 @@ def cp_async_wait(typing_context, groups):  # type: ignore[no-untyped-def]
         raise TypingError("cp_async_wait: the number of groups must be a compile-time constant")
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        operands = _Operands(context, builder, signature, args)
+        operands = Operands(context, builder, signature, args)
         operands.assemble(f"cp.async.wait_group {groups.literal_value};", ir.VoidType(), "")
         return operands.nothing()
 
@@ -162,10 +176,10 @@ def mma_bf16(typing_context, sums, c, a_registers, a, b_registers, b):  # type: 
     ``sums`` (float32) is updated in place. Products are exact; the order in which they are added, and
     how the sum is rounded on the way, is the hardware's own.
     """
-    _require_arrays("mma_bf16", 32, sums, a_registers, b_registers)
+    require_arrays("mma_bf16", 32, sums, a_registers, b_registers)
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        operands = _Operands(context, builder, signature, args)
+        operands = Operands(context, builder, signature, args)
         target = operands.address(0)
         values = [
             value for k, n in ((0, 4), (2, 4), (4, 2)) for value in operands.load(operands.address(k), n)
@@ -173,7 +187,7 @@ def mma_bf16(typing_context, sums, c, a_registers, a, b_registers, b):  # type: 
         results = operands.assemble(
             "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
             "{$0,$1,$2,$3}, {$8,$9,$10,$11}, {$12,$13}, {$4,$5,$6,$7};",
-            ir.LiteralStructType([_F32] * 4),
+            ir.LiteralStructType([F32] * 4),
             "=f,=f,=f,=f,f,f,f,f,r,r,r,r,r,r",
             *values,
             pure=True,
@@ -182,6 +196,19 @@ def mma_bf16(typing_context, sums, c, a_registers, a, b_registers, b):  # type: 
         return operands.nothing()
 
     return types.void(sums, c, a_registers, a, b_registers, b), generate
+
+
+def _store_vector(count: int) -> Any:
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        operands = Operands(context, builder, signature, args)
+        target = operands.address_of_vector(0, count)
+        vector = ir.Constant(target.type.pointee, ir.Undefined)
+        for e, value in enumerate(operands.load(operands.address(2), count)):
+            vector = builder.insert_element(vector, value, ir.Constant(I32, e))
+        builder.store(vector, target).align = 4 * count
+        return operands.nothing()
+
+    return generate
 
 
 def _cp_async(cache: str, size: int, shared: Any, array: Any) -> Any:
@@ -194,14 +221,14 @@ def _cp_async(cache: str, size: int, shared: Any, array: Any) -> Any:
     width = array.dtype.bitwidth // 8
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        operands = _Operands(context, builder, signature, args)
+        operands = Operands(context, builder, signature, args)
         operands.assemble(
             f"cp.async.{cache}.shared.global [$0], [$1], {size}, $2;",
             ir.VoidType(),
             "r,l,r",
             operands.shared_address(0),
             operands.global_address(2),
-            builder.mul(operands.integer(4), ir.Constant(_I32, width)),
+            builder.mul(operands.integer(4), ir.Constant(I32, width)),
         )
         return operands.nothing()
 
@@ -209,14 +236,14 @@ def _cp_async(cache: str, size: int, shared: Any, array: Any) -> Any:
 
 
 def _ldmatrix(name: str, trans: str, registers: Any, shared: Any) -> Any:
-    _require_arrays(name, 32, registers)
-    _require_arrays(name, 16, shared)
+    require_arrays(name, 32, registers)
+    require_arrays(name, 16, shared)
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        operands = _Operands(context, builder, signature, args)
+        operands = Operands(context, builder, signature, args)
         results = operands.assemble(
             f"ldmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 {{$0,$1,$2,$3}}, [$4];",
-            ir.LiteralStructType([_I32] * 4),
+            ir.LiteralStructType([I32] * 4),
             "=r,=r,=r,=r,r",
             operands.shared_address(2),
         )
@@ -224,76 +251,3 @@ def _ldmatrix(name: str, trans: str, registers: Any, shared: Any) -> Any:
         return operands.nothing()
 
     return generate
-
-
-def _require_arrays(name: str, bits: int, *arrays: Any, alike: bool = False) -> None:
-    """TypingError unless all are C-contiguous arrays of elements of so many bits (and of one type)."""
-    for array in arrays:
-        if not isinstance(array, types.Array) or array.layout != "C" or array.dtype.bitwidth != bits:
-            raise TypingError(f"{name}: {array} is no C-contiguous array of {bits}-bit elements")
-    if alike and len({array.dtype for array in arrays}) > 1:
-        raise TypingError(f"{name}: elements are {' and '.join(str(array.dtype) for array in arrays)}")
-
-
-class _Operands:
-    """The operands of one call while code is generated for it.
-
-    Operand k, where it is an array, and operand k + 1, its flat offset, name an element.
-    """
-
-    def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
-        self._context, self._builder, self._types, self._args = context, builder, signature.args, args
-
-    def integer(self, k: int, to: Any = types.int32) -> Any:
-        """An integer operand as an i32 (or i64)."""
-        return self._context.cast(self._builder, self._args[k], self._types[k], to)
-
-    def address(self, k: int) -> Any:
-        """A pointer to the element, of its own type."""
-        return self._builder.gep(self._data(k), [self.integer(k + 1, types.int64)])
-
-    def address_of_vector(self, k: int) -> Any:
-        """A pointer to the four elements that begin there, as one vector."""
-        pointer = self.address(k)
-        return self._builder.bitcast(pointer, ir.PointerType(ir.VectorType(pointer.type.pointee, 4)))
-
-    def global_address(self, k: int) -> Any:
-        """The element's address as an i64, which in global memory is the generic one."""
-        return self._builder.ptrtoint(self.address(k), _I64)
-
-    def shared_address(self, k: int) -> Any:
-        """The element's address within shared memory, an i32."""
-        data = self._data(k)
-        window = self._builder.addrspacecast(data, ir.PointerType(data.type.pointee, _SHARED))
-        base = self._builder.trunc(self._builder.ptrtoint(window, _I64), _I32)
-        width = ir.Constant(_I32, self._types[k].dtype.bitwidth // 8)
-        return self._builder.add(base, self._builder.mul(self.integer(k + 1), width))
-
-    def load(self, pointer: Any, count: int) -> list[Any]:
-        """So many neighbouring elements, one by one, so that registers stay registers."""
-        return [self._builder.load(self._element(pointer, e)) for e in range(count)]
-
-    def store(self, pointer: Any, values: list[Any]) -> None:
-        """The same the other way."""
-        for e, value in enumerate(values):
-            self._builder.store(value, self._element(pointer, e))
-
-    def assemble(self, code: str, result: Any, constraints: str, *values: Any, pure: bool = False) -> Any:
-        """Inline PTX. Unless it is pure, it keeps its place among accesses to memory."""
-        kind = ir.FunctionType(result, [value.type for value in values])
-        constraints += "" if pure else ",~{memory}" if constraints else "~{memory}"
-        return self._builder.call(ir.InlineAsm(kind, code, constraints, side_effect=not pure), values)
-
-    def parts(self, results: Any, count: int) -> list[Any]:
-        """The values that inline PTX with several results gave."""
-        return [self._builder.extract_value(results, e) for e in range(count)]
-
-    def nothing(self) -> Any:
-        """The result of a call that has none."""
-        return self._context.get_dummy_value()
-
-    def _data(self, k: int) -> Any:
-        return self._context.make_array(self._types[k])(self._context, self._builder, self._args[k]).data
-
-    def _element(self, pointer: Any, e: int) -> Any:
-        return self._builder.gep(pointer, [ir.Constant(_I32, e)])

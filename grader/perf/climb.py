@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from grader.perf.architectures import architecture_of
 from grader.perf.gemm import predict
 from grader.perf.occupancy import occupancy
-from grader.perf.rungs import RUNGS, TOLERANCE, Rung
+from grader.perf.rungs import RUNGS, TOLERANCE, Rung, fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -172,7 +173,7 @@ def predicted_rows(
         each: [
             _row(rung, each, device, resources=resources.get(rung.name))
             for rung in RUNGS
-            if not rung.is_library
+            if not rung.is_library and fits(rung, architecture_of(device))
         ]
         for each in sizes
     }

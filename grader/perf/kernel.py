@@ -37,7 +37,7 @@ class GemmKernel:
         ``naive``: one thread per element of C, operands straight from global memory.
         ``tiled``: one thread per element, operands staged in shared memory.
         ``register-blocked``: a ``tm`` x ``tn`` patch of C per thread, staged.
-        ``tensor-core``: a ``tm`` x ``tn`` patch of C per *warp*, staged, on the matrix units.
+        ``tensor-core``: a ``tm`` x ``tn`` patch of C per ``warps`` warps, staged, on the matrix units.
     bm, bn, bk
         Block tile of C and depth of one k-slice, in elements. ``bk`` is 1 for a naive kernel.
     dtype
@@ -46,6 +46,8 @@ class GemmKernel:
         Per thread, where known (a compiler's report); estimated otherwise.
     stages
         Shared buffers per operand: 2 for double buffering.
+    warps
+        Warps that multiply a patch together: 4 for the warpgroups of Hopper. For ``tensor-core`` alone.
     """
 
     kind: Kind
@@ -57,6 +59,7 @@ class GemmKernel:
     dtype: Dtype = "float32"
     registers: int | None = None
     stages: int = 1
+    warps: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what is no kernel. Raises KernelError."""
@@ -64,7 +67,7 @@ class GemmKernel:
             raise KernelError(f"no kernel kind {self.kind!r} (known: {', '.join(get_args(Kind))})")
         if self.dtype not in ELEMENT_BYTES:
             raise KernelError(f"no dtype {self.dtype!r} (known: {', '.join(ELEMENT_BYTES)})")
-        sizes = {name: getattr(self, name) for name in ("bm", "bn", "bk", "tm", "tn", "stages")}
+        sizes = {name: getattr(self, name) for name in ("bm", "bn", "bk", "tm", "tn", "stages", "warps")}
         for name, size in sizes.items():
             if not 1 <= size <= 65536:
                 raise KernelError(f"{name} is {size}; it must be a whole number from 1 to 65536")
@@ -74,6 +77,8 @@ class GemmKernel:
             )
         if self.kind in {"naive", "tiled"} and (self.tm, self.tn) != (1, 1):
             raise KernelError(f"a {self.kind} kernel has one element of C per thread; tm and tn must be 1")
+        if self.kind != "tensor-core" and self.warps != 1:
+            raise KernelError(f"a {self.kind} kernel has patches of threads, not of warps; warps must be 1")
         if self.kind == "naive" and self.bk != 1:
             raise KernelError("a naive kernel has no k-slices; bk must be 1")
         if self.kind == "tensor-core" and self.dtype not in {"float16", "bfloat16"}:
@@ -96,7 +101,7 @@ class GemmKernel:
 
     @property
     def patches(self) -> int:
-        """Patches of C in a block: its threads, or its warps for tensor cores."""
+        """Patches of C in a block: one for each thread, or for each ``warps`` warps on tensor cores."""
         return (self.bm // self.tm) * (self.bn // self.tn)
 
     @property
@@ -106,7 +111,7 @@ class GemmKernel:
 
     def threads_per_block(self, device: Device) -> int:
         """Threads of one block."""
-        return self.patches * (device.warp_width if self.kind == "tensor-core" else 1)
+        return self.patches * (self.warps * device.warp_width if self.kind == "tensor-core" else 1)
 
     def registers_per_thread(self, device: Device) -> int:
         """32-bit registers per thread: as given, or estimated from the values that stay live.
@@ -119,7 +124,7 @@ class GemmKernel:
         words = self.accumulator_bytes // 4
         if self.kind != "tensor-core":
             return _REGISTERS_BESIDE_VALUES + words * (self.tm * self.tn + self.tm + self.tn)
-        lanes = device.warp_width
+        lanes = self.warps * device.warp_width
         sums = -(-self.tm * self.tn // lanes)
         fragments = -(-(self.tm + self.tn) * _MATRIX_STEP * self.element_bytes // (4 * lanes))
         return _REGISTERS_BESIDE_VALUES + sums + fragments

@@ -27,6 +27,8 @@ class Rung:
     title: str
     arithmetic: Arithmetic
     kernel: GemmKernel | None = None
+    only_on: str = ""
+    """The one architecture that has its instructions, say ``sm_90``; empty where any will do."""
 
     @property
     def is_library(self) -> bool:
@@ -56,10 +58,22 @@ RUNGS: Final[tuple[Rung, ...]] = (
         "BF16",
         GemmKernel("tensor-core", 256, 128, 64, 64, 64, "bfloat16", stages=3),
     ),
+    Rung(
+        "warpgroups",
+        "warpgroups",
+        "BF16",
+        GemmKernel("tensor-core", 128, 256, 64, 64, 256, "bfloat16", stages=4, warps=4),
+        only_on="sm_90",
+    ),
     Rung("cublas_fp32", "cuBLAS FP32", "FP32"),
     Rung("cublas_tf32", "cuBLAS TF32", "TF32"),
     Rung("cublas_bf16", "cuBLAS BF16", "BF16"),
 )
+
+def fits(rung: Rung, architecture: str) -> bool:
+    """Whether a GPU of that architecture, say ``sm_80``, has the rung's instructions."""
+    return not rung.only_on or rung.only_on == architecture
+
 
 LAB_RUNGS: Final = ("naive", "tiled_32", "register_blocked", "cublas_fp32")
 """The rows of Lab 1: three kernels in the order of the climb, and the library."""

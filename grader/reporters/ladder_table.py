@@ -67,7 +67,9 @@ def render_predicted(
             [whole] if _fits(whole, style) else [_part(rows, _PREDICTED, style), _part(rows, _BLOCK, style)]
         )
         blocks.append([*style.wrap(size_words(sizes)), "", *_spaced(parts)])
-    blocks.append(_wrapped(predicted_notes("the same reason" if missing == reason else missing), style))
+    there = {row.rung.name for rows in tables.values() for row in rows}
+    notes = predicted_notes("the same reason" if missing == reason else missing, there)
+    blocks.append(_wrapped(notes, style))
     return _joined(blocks)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
+from grader.perf.rungs import RUNGS
 from grader.reporters.model_words import with_prefix
 
 if TYPE_CHECKING:
@@ -50,12 +52,22 @@ def measured_notes(climb: Climb, device: Device | None) -> list[str]:
         notes.append("This GPU has no profile, so there is no prediction; grader model lists the profiles.")
     else:
         notes.append(f"{_MODEL} Model/time above 1 is faster than the model says of {device.title}.")
+    notes += _left_out({row.rung for row in climb.rungs})
     return [*notes, f"Measured with {versions}."] if versions else notes
 
 
-def predicted_notes(missing: str) -> list[str]:
-    """What the columns of a predicted table mean, and where the registers come from."""
+def _left_out(there: Container[str]) -> list[str]:
+    """Which rungs a run does not have because few GPUs do."""
+    lacking = [rung for rung in RUNGS if rung.only_on and rung.name not in there]
+    return [f"Left out: {rung.title}, whose instructions {rung.only_on} alone has." for rung in lacking]
+
+
+def predicted_notes(missing: str, there: Container[str]) -> list[str]:
+    """What the columns of a predicted table mean, and where the registers come from.
+
+    ``there`` names the rungs that it has.
+    """
     taken = "Registers and shared memory are those that the compiler takes, asked without a GPU."
     if missing:
         taken = f"Registers (~) and shared memory are estimated; no compiler was asked: {missing}."
-    return ["Tensor cores take BF16 and sum in FP32.", _MODEL, taken]
+    return ["Tensor cores take BF16 and sum in FP32.", _MODEL, taken, *_left_out(there)]

@@ -43,7 +43,7 @@ def load(
         if add(READ, site, view, address, place.dims, active, valid, mc.loops, None):
             mc.fold(buffer.log)
     if counted:
-        mc.tally.access(site, LOAD, address, active, valid)
+        mc.ask(site, LOAD, (view, tuple(dims), address), active, valid)
     if mc.observers:
         mc.show("load", site, view, address, active, place.value)
     value = place.value if buffer.plain or view.code != "?" else as_bool(place.value)
@@ -133,7 +133,7 @@ def store(
         if add(WRITE, site, view, address, clean, active, valid, mc.loops, value, place.bounded):
             mc.fold(buffer.log)
     if counted:
-        mc.tally.access(site, STORE, address, active, valid)
+        mc.ask(site, STORE, (view, tuple(dims), address), active, valid)
     if mc.observers:
         mc.show("store", site, view, address, active, value)
     where = _where(active, valid)
@@ -148,6 +148,8 @@ def store(
         if taint is not None:
             mc.trail.reach(taint, active, "output")
         return
+    if mc.proxy is not None and buffer.space == "shared" and not under_way:
+        mc.proxy.wrote(mc, buffer, address, where)
     if buffer.stamp is not None:
         mark(mc, buffer, buffer.stamp, address, where, mc.interval)
         mc.trail.rounds[mc.interval] = freeze(mc.loops)

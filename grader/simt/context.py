@@ -71,6 +71,7 @@ class Kernel:
     fences: list[int] = field(default_factory=list)
     counters: list[int] = field(default_factory=list)
     grid_sync: bool = False
+    proxied: bool = False
     device_stack: tuple[str, ...] = ()
     statements: int = 0
     devices: list[Function] = field(default_factory=list)

@@ -365,11 +365,15 @@ MEMBERS: dict[str, frozenset[str]] = {
             "cp_async_4_bytes",
             "cp_async_commit",
             "cp_async_wait",
+            "fence_proxy_async",
             "ldmatrix_x4",
             "ldmatrix_x4_trans",
             "load4",
             "mma_bf16",
+            "store2",
             "store4",
+            "wgmma_bf16",
+            "wgmma_wait",
         ]
     ),
 }

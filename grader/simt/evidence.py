@@ -21,7 +21,7 @@ class Site:
     augmented assignment (by its own number) that both reads and writes here. ``literal_dims`` are
     the dimensions indexed by a literal: ``shape[-1]`` is meant. ``covered`` says of a store that the other
     side of its condition stores the same element; ``in_place`` that its value, or its condition, is read
-    from the array it goes to.
+    from the array it goes to. ``ends`` says of a loop that its rounds are counted before it starts.
     """
 
     ident: int
@@ -36,6 +36,7 @@ class Site:
     literal_dims: tuple[int, ...] = ()
     covered: bool = False
     in_place: bool = False
+    ends: bool = False
 
 
 @dataclass(slots=True)

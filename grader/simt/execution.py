@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from grader.perf.devices import Device
 from grader.records import Fact, Finding
+from grader.simt.async_proxy import AsyncProxy
 from grader.simt.binding import bind
 from grader.simt.context import Frame
 from grader.simt.evidence import Entry
@@ -76,6 +77,7 @@ def _machine(compiled: Compiled, geometry: Geometry, setting: Setting) -> Machin
     tally = (Tally if setting.detect and setting.counted else Uncounted)(setting.profile.warp_width)
     machine = Machine(Geometry(geometry.grid, geometry.block, splits), setting.fuel, tally)
     machine.detect = setting.detect
+    machine.proxied = AsyncProxy if kernel.proxied and setting.detect else None
     machine.shared_bytes = setting.shared_bytes
     machine.tally.counters.shared_bytes_per_block = sum(kernel.shared_bytes) + setting.shared_bytes
     return machine
@@ -155,7 +157,7 @@ def _with_loops(finding: Finding, machine: Machine) -> Finding:
     if finding.name != "did-not-finish":
         return finding
     loops = tuple((name, value) for name, value in machine.loops if isinstance(value, int))
-    return Finding(finding.name, finding.severity, finding.primary, loops=loops, counts=finding.counts)
+    return replace(finding, loops=loops)
 
 
 def _entry_of(finding: Finding) -> Entry:

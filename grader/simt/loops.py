@@ -85,6 +85,7 @@ def for_loop(context: Context, node: ast.For) -> list[Any]:
     start = dict(context.kinds)
     bounds, kind = iterated
     site = context.site(node.iter)
+    site.ends = True
     if not isinstance(node.target, ast.Name):
         context.unsupported(node.target)
     name = node.target.id
@@ -204,6 +205,7 @@ def _over_tuple(context: Context, node: ast.For, typed: Typed) -> list[Any]:
     assert isinstance(typed.kind, Tuple)
     steps = []
     site = context.site(node.iter)
+    site.ends = True
     name = node.target.id if isinstance(node.target, ast.Name) else "item"
     for position, part in enumerate(parts_of(typed)):
         item = Typed(types.plain(part.kind), part.run)

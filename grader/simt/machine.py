@@ -39,6 +39,7 @@ class Machine:
     baton: Any = None
     warp_number: int = 0
     detect: bool = True
+    proxied: Any = None
 
     def __init__(self, geometry: Geometry, fuel: int, tally: Tally) -> None:
         self.geometry = geometry
@@ -82,6 +83,9 @@ class Machine:
         #: Of aliased memory, by unit: the bytes of the atomic operations on it (0: none).
         self.widths: Any = None
         self.copies: Any = None
+        #: What a warpgroup multiplies meanwhile, and what its tensor cores see of shared memory.
+        self.products: Any = None
+        self.proxy: Any = self.proxied(chunk) if self.proxied is not None else None
         #: Lanes that wait at a ``syncwarp`` for others of their warp.
         self.waiting: Any = None
         self.tally.begin(chunk)
@@ -99,6 +103,12 @@ class Machine:
             observer.block_end(self.chunk)
         for view in self.shared.values():
             view.buffer.log = None  # the log holds the buffer: without the cycle, memory is freed at once
+
+    def ask(
+        self, site: Site, kind: str, place: tuple[View, tuple[Any, ...], Any], active: Active, valid: Any
+    ) -> None:
+        """Count an access to ``place``: an array, the indices, and the address that they are."""
+        self.tally.access(site, kind, place[2], active, valid)
 
     def show(self, kind: str, site: Site, view: View, address: Any, active: Active, value: Any) -> None:
         """Tell the observers of an access."""
@@ -150,8 +160,8 @@ class Machine:
                 site = max(self.open, key=lambda entry: int(entry[1]))[0]
             if site.waits:
                 self._starved(site)
-            counts = {"operations": self.budget}
-            raise Stop(Finding("did-not-finish", "error", primary=site.span, counts=counts, loops=()))
+            counts, facts = {"operations": self.budget}, {"ends": site.ends}
+            raise Stop(Finding("did-not-finish", "error", site.span, counts=counts, facts=facts, loops=()))
 
     def _starved(self, site: Site) -> NoReturn:
         counts, facts = {"operations": self.budget - self.fuel}, {"construct": "spin-wait"}

@@ -51,8 +51,8 @@ class Copies:
     def commit(self, m: Active) -> None:
         """Close a group for the threads of ``m``."""
         for copy in self.waiting:
-            copy.group = _where(m, copy.group, lambda group: np.where(group < 0, self.closed, group))
-        self.closed = _where(m, self.closed, lambda closed: closed + 1)
+            copy.group = advanced(m, copy.group, lambda group: np.where(group < 0, self.closed, group))
+        self.closed = advanced(m, self.closed, lambda closed: closed + 1)
 
     def wait(self, mc: Machine, m: Active, groups: int) -> None:
         """Let all but the latest ``groups`` groups of the threads of ``m`` arrive."""
@@ -61,7 +61,7 @@ class Copies:
             done: Any = (np.asarray(copy.group) >= 0) & (copy.group < self.closed - groups)
             if m is not None:
                 done = done & m.array
-            arrived, rest = _split(mc, copy.mask, done)
+            arrived, rest = split(mc, copy.mask, done)
             if not isinstance(arrived, Dead):
                 access.store(mc, arrived, copy.view, [copy.offset], copy.value, copy.site, counted=False)
             if not isinstance(rest, Dead):
@@ -71,12 +71,13 @@ class Copies:
         mc.trail.under_way = {copy.view.name: copy.site for copy in still}
 
 
-def _where(m: Active, old: Any, change: Callable[[Any], Any]) -> Any:
+def advanced(m: Active, old: Any, change: Callable[[Any], Any]) -> Any:
+    """A count that each thread keeps, changed for those of ``m``."""
     new = change(old)
     return new if m is None else np.where(m.array, new, old)
 
 
-def _split(mc: Machine, active: Active, condition: Any) -> tuple[State, State]:
+def split(mc: Machine, active: Active, condition: Any) -> tuple[State, State]:
     """Split a mask by a condition, which may be one answer for all threads."""
     if condition.size == 1:
         return mc.split(active, bool(condition.ravel()[0]))
@@ -137,7 +138,7 @@ def _read(fr: Any, m: Active, source: wide.Operand, start: Value, count: Value, 
     zero = cast_scalar(0, source.code)
     values = []
     for e in range(elements):
-        some, none = _split(mc, m, np.asarray(strip(count)) > e)
+        some, none = split(mc, m, np.asarray(strip(count)) > e)
         if isinstance(some, Dead):
             values.append(zero)
             continue
@@ -195,4 +196,4 @@ def wait(context: Context, node: ast.Call) -> Typed:
     return Typed(NONE, execute)
 
 
-__all__ = ["Copies", "commit", "copying", "wait"]
+__all__ = ["Copies", "advanced", "commit", "copying", "split", "wait"]

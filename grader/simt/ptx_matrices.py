@@ -39,7 +39,7 @@ def ldmatrix(transposed: bool) -> Callable[[Context, ast.Call], Typed]:
 
         def execute(fr: Any, m: Any) -> None:
             lanes = Lanes(fr.mc, m)
-            _check_whole(fr.mc, m, lanes, source.wide)
+            check_whole(fr.mc, m, lanes, source.wide)
             offset = source.offset(fr, m)
             wide.tally(fr, m, source, offset, LOAD)
             row = wide.load(fr, m, source, offset, 8)
@@ -108,7 +108,7 @@ def mma(context: Context, node: ast.Call) -> Typed:
 
     def execute(fr: Any, m: Any) -> None:
         lanes = Lanes(fr.mc, m)
-        _check_whole(fr.mc, m, lanes, sums.wide)
+        check_whole(fr.mc, m, lanes, sums.wide)
         fr.mc.tally.flop(-1 - ident, (("mma", 1),), m)
         at = sums.offset(fr, m)
         a = wide.load(fr, m, first, first.offset(fr, m), 4)
@@ -179,7 +179,7 @@ def _parts_of_c(matrix: Bits) -> list[Bits]:
     return [half[..., e] for half in halves for e in range(2)]
 
 
-def _check_whole(mc: Machine, m: Active, lanes: Lanes, site: Site) -> None:
+def check_whole(mc: Machine, m: Active, lanes: Lanes, site: Site) -> None:
     """Report a warp of which only a part comes: what the instruction gives is undefined."""
     absent = lanes.active.any(axis=2, keepdims=True) & ~lanes.active
     if not absent.any() or mc.ledger.seen("shuffle-from-inactive-lane", site.ident):

@@ -144,6 +144,11 @@ BROKEN = [
     ("tensor_cores", "k_left > 0 and rows_left > p * A_ROWS", "k_left > 0", (136, 144, 40), OUTSIDE),
     ("tensor_cores", "ldmatrix_x4_trans(b", "ldmatrix_x4(b", (136, 144, 40), ""),
     ("tensor_cores", "a, 4 * i, b, 2 * j)", "a, 4 * i, b, 2 * j ^ 2)", (136, 144, 40), ""),
+    ("warpgroups", "k_left > 0 and rows_left", "rows_left", (136, 264, 40), OUTSIDE),
+    ("warpgroups", "if K % 8 == 0 and", "if K % 4 == 0 and", (136, 264, 100), "misaligned-access"),
+    ("warpgroups", "if N % 2 == 0", "if N >= 0", (130, 141, 40), "misaligned-access"),
+    ("warpgroups", "^ (k % 8)", "^ (k % 4)", (136, 264, 104), ""),
+    ("warpgroups", "wgmma_wait(0)", "wgmma_wait(1)", (136, 264, 104), ""),
 ]  # fmt: skip
 
 
@@ -161,6 +166,26 @@ def test_a_broken_kernel_is_found(
         assert error > 0.01
 
 
+STOPPED = [
+    ("AHEAD = STAGES - 2", "AHEAD = STAGES - 1", (136, 264, 304), "wgmma-operands-overwritten"),
+    ("IN_FLIGHT = AHEAD - 1", "IN_FLIGHT = AHEAD", (136, 264, 200), "wgmma-operands-overwritten"),
+    ("wgmma_wait(1)", "wgmma_wait(2)", (136, 264, 304), "wgmma-operands-overwritten"),
+    ("        fence_proxy_async()\n", "", (136, 264, 104), "wgmma-operands-not-fenced"),
+    ("        fence_proxy_async()\n", "", (130, 141, 101), "wgmma-operands-not-fenced"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "sizes", "construct"), STOPPED)
+def test_what_a_warpgroup_may_not_do_is_never_passed(
+    old: str, new: str, sizes: tuple[int, int, int], construct: str
+) -> None:
+    file = ladder_files.read(next(rung for rung in KERNELS if rung.name == "warpgroups"))
+    assert old in file.program.text
+    done, _ = climb(file, sizes, file.program.text.replace(old, new))
+    assert not done.completed
+    assert construct in {finding.facts.get("construct") for finding in done.findings}
+
+
 def test_the_tensor_cores_flops_are_counted() -> None:
     """Whole tiles of 256 x 128 x 64 are multiplied, whatever the matrices' sizes."""
     file = ladder_files.read(next(rung for rung in KERNELS if rung.name == "tensor_cores"))
@@ -170,7 +195,7 @@ def test_the_tensor_cores_flops_are_counted() -> None:
         assert done.counters.ffma_threads == 0
 
 
-@pytest.mark.parametrize(("name", "sectors"), [("vectorised", 32), ("tensor_cores", 32)])
+@pytest.mark.parametrize(("name", "sectors"), [("vectorised", 32), ("tensor_cores", 32), ("warpgroups", 32)])
 def test_copies_of_whole_tiles_ask_for_each_value_once(name: str, sectors: int) -> None:
     """Loads of A and B are those of the model: every block its rows of A and its columns of B, no more."""
     rung = next(rung for rung in KERNELS if rung.name == name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -78,3 +79,26 @@ def test_the_gpu_page_counts_the_kernels_of_the_record() -> None:
     quoted = re.search(r"lists (\d+) kernels beside each other", (ROOT / "docs/gpu.md").read_text())
     assert quoted is not None
     assert int(quoted[1]) == len(GPU["rows"])
+
+
+LOST = json.loads((ROOT / "docs" / "results" / "lost_warpsync_h200.json").read_text())["cases"]
+
+
+def test_a_barrier_without_its_warpsync_lets_two_threads_through_alone() -> None:
+    """Threads 0 and 4 run no loop: they sum what they stored, and what lay in the other slots."""
+    assert {name: case["wrong"] for name, case in LOST.items()} == {
+        "cos": 300,
+        "syncwarp": 300,
+        "sqrt": 0,
+        "early": 0,
+        "seed 167": 1,
+    }
+    cosines = [math.cos(t / 8) for t in range(8)]
+    alone = [cosines[0] + cosines[4] if t in (0, 4) else sum(cosines) for t in range(8)]
+    for name in ("cos", "syncwarp"):
+        assert LOST[name]["first"][0] == pytest.approx(alone, rel=1e-12)
+        assert "WARPSYNC" not in LOST[name]["codes"]
+    assert "WARPSYNC" in LOST["sqrt"]["codes"]
+    # The kernel before seed 167 was "early", which left the cosines.
+    left = sum(cosines) - cosines[0] - cosines[4]
+    assert LOST["seed 167"]["first"][0][0] - left == pytest.approx(1.0470, abs=5e-5)

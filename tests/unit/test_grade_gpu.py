@@ -73,6 +73,8 @@ def twice(a, out, N, M):
 """
 UNFOLLOWED = RIGHT.replace("    col =", "    big = cuda.local.array(10_000_000, float32)\n    col =")
 ENDLESS = RIGHT.replace("    col =", "    while N > 0:\n        pass\n    col =")
+MANY_ROUNDS = RIGHT.replace("    col =", "    for _ in range(10_000_000):\n        pass\n    col =")
+LONG_WHILE = RIGHT.replace("    col =", "    n = N\n    while n < 10_000_000:\n        n += 1\n    col =")
 
 
 def graded(text: str, **options: Any) -> Report:
@@ -283,6 +285,21 @@ def test_a_kernel_that_neither_side_ends_has_one_cause() -> None:
     assert report.gpu is not None
     assert report.gpu.fault == "gpu-did-not-finish"
     assert [one.severity for one in report.diagnostics if one.name == "gpu-did-not-finish"] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("text", "explained", "outcome"),
+    [(MANY_ROUNDS, {"did-not-finish"}, Outcome.FAIL), (LONG_WHILE, {""}, Outcome.CANNOT_JUDGE)],
+)
+def test_a_loop_with_an_end_that_the_machine_gave_up_explains_what_the_gpu_comes_to(
+    monkeypatch: pytest.MonkeyPatch, text: str, explained: set[str], outcome: Outcome
+) -> None:
+    report = with_results(monkeypatch, text, as_expected)
+    assert report.outcome is outcome
+    assert {one.explained_by for one in report.disagreements} == explained
+    named = [one.name for one in report.diagnostics]
+    assert named[0] == ("did-not-finish" if explained == {"did-not-finish"} else "backends-disagree")
+    assert report.notes[-1].endswith("right on 3 of 3 shapes")
 
 
 @pytest.mark.parametrize("text", ["def twice(:\n", "x = 1\n"])

@@ -119,7 +119,7 @@ def _graded(job: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     judged = judge(rubric, parse(job["text"]), exercises.skeleton(exercise))
     machine = report_of(rubric, name, judged)
     before = time.monotonic()
-    report = beside_gpu(rubric, name, judged, GpuOptions(timed=False, **options))
+    report = beside_gpu(rubric, name, judged, GpuOptions(**options))
     return {
         "machine": {"outcome": machine.outcome.value, "first": _first(machine), "points": machine.points},
         "gpu": {"outcome": report.outcome.value, "first": _first(report), "points": report.points},

@@ -24,10 +24,11 @@ def record(date: str, results: list[Path]) -> None:
     for path in results:
         answer = json.loads(path.read_text())
         data["rows"] |= {row["id"]: _row(row) for row in answer["rows"]}
-        data["batch"] = {row["id"]: _row(row) for row in answer["batch"]} or data["batch"]
-        data["about"]["batch_seconds"] = answer["batch_seconds"]
         data["about"]["workers"] = answer["workers"]
-    ran = next(row["run"] for row in answer["batch"] if row.get("run"))
+        if answer["batch"]:
+            data["batch"] = {row["id"]: _row(row) for row in answer["batch"]}
+            data["about"]["batch_seconds"] = answer["batch_seconds"]
+    ran = next(row["run"] for row in answer["rows"] if row.get("run"))
     versions = {("CUDA" if name == "driver" else name): text for name, text in ran["versions"].items()}
     data["about"] |= {"device": ran["device"], "capability": ran["capability"], "versions": versions}
     DATA.write_text(json.dumps(data, indent=0, sort_keys=True) + "\n")
@@ -66,6 +67,7 @@ def render(data: dict[str, Any]) -> str:
     agreeing = sum(agree(row) for row in rows.values())
     differing = [row for row in rows.values() if row["explained"]]
     launches = sum(sum(row["explained"].values()) for row in differing)
+    ran = sum(row.get("run", {}).get("fault", "") != "gpu-not-planned" for row in rows.values() if "run" in row)
     sandboxed = sum(bool(row.get("run", {}).get("sandboxed")) for row in rows.values())
     lucky = sum(bool(row.get("luck")) for row in rows.values())
     good = [name for name, row in batch.items() if row["gpu"]["outcome"] == "PASS"]
@@ -80,10 +82,11 @@ def render(data: dict[str, Any]) -> str:
         "",
         f"- {agreeing} of {len(rows)} gradings agree, {len(rows) - agreeing} do not.",
         f"- Unexplained disagreements: {sum(row['unexplained'] for row in rows.values())}.",
-        f"- Launches that the two judged differently, all explained by a hazard that the machine had found: "
+        f"- Launches that the two judged differently, all explained by what the machine had found: "
         f"{launches}, in {len(differing)} of the kernels.",
         f"- Faulty kernels that the GPU got right on at least one shape, by luck: {lucky}.",
-        f"- {sandboxed} of the {len(rows)} ran in the sandbox, the others without it.",
+        f"- {ran} of the {len(rows)} ran on the GPU, {sandboxed} of them in the sandbox; the others have nothing "
+        "that could run.",
         "",
         "## A batch of forty with four in its middle that ruin a process",
         "",

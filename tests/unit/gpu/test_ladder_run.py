@@ -46,6 +46,20 @@ def test_every_rung_is_climbed_at_every_size(tmp_path: Path) -> None:
     assert all((rung.milliseconds, rung.problem) == (2.5, "") for rung in found.rungs)
 
 
+@pytest.mark.parametrize(("architecture", "climbed"), [("sm_90", True), ("sm_80", False), ("sm_100", False)])
+def test_a_rung_whose_instructions_the_gpu_lacks_is_left_out(
+    tmp_path: Path, architecture: str, climbed: bool
+) -> None:
+    head = HEAD.replace('"versions"', f'"architecture": "{architecture}", "versions"')
+    script = tmp_path / "child.py"
+    script.write_text(head + "for sizes in request['sizes']: climbed(sizes)", encoding="utf-8")
+    found = run_rungs(
+        tmp_path, SIZES[:1], deadlines=Deadlines(start=20, size=0), child=[sys.executable, str(script)]
+    )
+    assert ("warpgroups" in {rung.rung for rung in found.rungs}) is climbed
+    assert len(found.rungs) == len(RUNGS) - (not climbed)
+
+
 def test_the_request_names_folder_rung_and_sizes(tmp_path: Path) -> None:
     said = climb(tmp_path, "climbed(request['sizes'][0], problem=json.dumps(request)); sys.exit(0)")
     assert str(tmp_path) in said.rungs[0].problem

@@ -105,6 +105,12 @@ def test_a_prediction_has_kernels_alone() -> None:
     assert {row.resources.source for row in found if row.resources} == {"estimate"}
 
 
+def test_rungs_of_another_architecture_are_not_predicted() -> None:
+    [found] = predicted_rows(device("a100"), [(1000, 1000, 1000)], {}).values()
+    assert [row.rung.name for row in found if row.rung.only_on] == []
+    assert len(found) == sum(not rung.is_library for rung in RUNGS) - 1
+
+
 def test_a_compilers_registers_replace_the_estimate() -> None:
     compiled = Resources(source="compiler", registers=168, shared_bytes=9000, threads=256)
     [found] = predicted_rows(H200, [(4096, 4096, 4096)], {"register_blocked": compiled}).values()

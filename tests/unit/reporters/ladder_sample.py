@@ -11,6 +11,7 @@ FIGURES = {
     "register_blocked": (3.52, 4.5e-6, (122, 8448, 256, 2)),
     "vectorised": (3.18, 4.5e-6, (194, 74496, 256, 1)),
     "tensor_cores": (0.332, 1.3e-5, (232, 116736, 256, 1)),
+    "warpgroups": (0.221, 1.3e-5, (164, 196608, 256, 1)),
     "cublas_fp32": (2.71, 2.5e-6, None),
     "cublas_tf32": (0.41, 6.0e-4, None),
     "cublas_bf16": (0.204, 1.1e-5, None),

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import importlib
 import json as stdlib_json
+import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import jsonschema
 import msgspec
 import pytest
 
@@ -12,6 +14,15 @@ from grader import __version__
 from grader.records import Report
 from grader.reporters import json
 from tests.unit.reporters.samples import ALL, FAIL
+
+
+@pytest.fixture(scope="module")
+def jsonschema() -> Any:
+    """Imported without a format that our schema has not, and whose grammar takes seconds to build."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "jsonschema" not in sys.modules:
+            patch.setitem(sys.modules, "rfc3987_syntax", None)
+        return importlib.import_module("jsonschema")
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -24,13 +35,13 @@ def test_what_is_written_reads_back_as_the_same_report(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_is_written_fits_the_published_schema(name: str, root: Path) -> None:
+def test_what_is_written_fits_the_published_schema(name: str, root: Path, jsonschema: Any) -> None:
     schema = stdlib_json.loads((root / "docs/report.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(stdlib_json.loads(json.render(ALL[name])), schema)
 
 
-def test_the_published_schema_refuses_another_document(root: Path) -> None:
+def test_the_published_schema_refuses_another_document(root: Path, jsonschema: Any) -> None:
     schema = stdlib_json.loads((root / "docs/report.schema.json").read_text(encoding="utf-8"))
     tree = stdlib_json.loads(json.render(FAIL))
     tree["report"]["outcome"] = "PROBABLY"

@@ -36,7 +36,7 @@ device = SimpleNamespace(get_cublas_handle=lambda: 7)
 runtime = SimpleNamespace(
     CUDA_R_32F=0,
     CUDA_R_16BF=14,
-    getDeviceProperties=lambda number: {"name": b"NVIDIA Stand-in"},
+    getDeviceProperties=lambda number: {"name": b"NVIDIA Stand-in", "major": 9, "minor": 0},
     runtimeGetVersion=lambda: 13000,
     driverGetVersion=lambda: 13010,
     deviceSynchronize=lambda: None,
