@@ -3,7 +3,7 @@
 VENV ?= .venv
 PY := $(VENV)/bin/python
 GRADER := $(PY) -m grader
-PYTEST_ARGS ?= -n auto --dist loadgroup
+PYTEST_ARGS ?= -n auto --dist worksteal
 
 # A message names the command that its reader typed: `make hint 02`, not `grader hint 02`.
 export TILEGRADE_COMMAND := make

@@ -26,6 +26,9 @@ for _name in (
     "PYTEST_ARGS",
 ):
     os.environ.pop(_name, None)
+# The suite starts hundreds of interpreters: what one of them compiled is there for the next.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -16,6 +17,10 @@ from tests.mutation.styles import styles
 from tools.diagnosis_matrix import SAMPLE
 
 MATRIX = json.loads((ROOT / "docs" / "diagnosis_matrix.json").read_text(encoding="utf-8"))
+
+
+#: Elsewhere than in CI every other one: tests/content/test_kernels.py has mistakes of the same kinds.
+STEP = SAMPLE if os.environ.get("CI") else 2 * SAMPLE
 
 
 def test_targets() -> None:
@@ -59,7 +64,7 @@ def test_styles_are_correct_by_the_reference() -> None:
     }
 
 
-@pytest.mark.parametrize("mutant", corpus()[::SAMPLE], ids=lambda mutant: mutant.key)
+@pytest.mark.parametrize("mutant", corpus()[::STEP], ids=lambda mutant: mutant.key)
 def test_sample(mutant: Mutant) -> None:
     one = graded(mutant)
     assert [one.outcome, one.name, one.line] == MATRIX["sample"][mutant.key]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from grader.diagnosis import CATALOGUE, Context, explain
 from grader.records import Diagnostic, Finding, ShapeResult, Slot, Span, Thread
 from tests.unit.diagnosis.examples import EXAMPLES, Example
 
+MANY = 15 if os.environ.get("CI") else 5
 small = st.integers(-2, 70)
 word = st.sampled_from(["A", "acc", "row < M", "", "x" * 200, "arithmetic", "index-rank", "float64", "left"])
 variable = st.sampled_from(["t", "k", "kk"])
@@ -127,7 +129,7 @@ def assert_whole(diagnostic: Diagnostic, finding: Finding) -> None:
 
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_message_is_whole_whatever_is_missing(name: str) -> None:
-    @settings(max_examples=15, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])
+    @settings(max_examples=MANY, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])
     @given(st.data())
     def check(data: st.DataObject) -> None:
         finding = data.draw(any_finding(name))
