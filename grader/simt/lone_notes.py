@@ -13,16 +13,14 @@ import numpy.typing as npt
 
 from grader.simt.affine import Affine, Whole
 from grader.simt.evidence import Ledger, Site, freeze
+from grader.simt.lone_skips import last_of, leave_out, skips
+from grader.simt.lone_traffic import Request, Traffic, Unbatched
 from grader.simt.mask import Active
 from grader.simt.memory import Buffer, View
 from grader.simt.race import WRITE
 from grader.simt.race_batch import Batch, Stored
-from grader.simt.tally import STORE
+from grader.simt.tally import Uncounted
 from grader.simt.values import Tainted
-
-
-class Unbatched(Exception):
-    """The loop has to go iteration by iteration."""
 
 
 class Notes:
@@ -32,15 +30,16 @@ class Notes:
     stores.
     """
 
-    def __init__(self, mc: Any, threads: Active) -> None:
+    def __init__(self, mc: Any, unsure: bool) -> None:
         self.mc = mc
-        self.threads = threads
+        self.unsure = unsure
         self.stored: list[Stored] = []
         self.forms: dict[int, Any] = {}
         self.kept: dict[int, tuple[Buffer, Any, Any, Any, bool]] = {}
         self.views: dict[int, tuple[View, View]] = {}
         self.logs: list[tuple[Buffer, Any]] = []
-        self.counted: list[tuple[Site, str, Any, npt.NDArray[np.int64]]] = []
+        self.requests: list[Request] = []
+        self.traffic: Traffic | None = None
         self.flops: list[tuple[Any, int]] = []
         self.rounds: dict[int, Any] = {}
         self.ledger = KnownFaults(mc.ledger)
@@ -79,30 +78,16 @@ class Notes:
 
     # -- as the tally ------------------------------------------------------------------------------
 
-    def access(self, site: Site, kind: str, address: Any, active: Active, valid: Any) -> None:
-        """An access of one lane of a warp at a time, in all iterations."""
-        chunk, count = self.chunk, len(self.chunk.loops)
-        taken = _taken(active, chunk.shape, valid)
-        threads = taken.reshape(*chunk.shape[:count], -1).sum(axis=-1)
-        if kind == STORE or site.space != "global":
-            self.counted.append((site, kind, None, threads.ravel()))
-            return
-        # An element is told by that of the first block, and by how far apart those of the blocks are.
-        spread = np.broadcast_to(address.array() if type(address) is Affine else address, chunk.shape)
-        start: Any = (slice(None),) * count + (0,) * (len(chunk.shape) - count)
-        first = spread[start]
-        corner = spread[(0,) * count]
-        steps = [int(np.take(corner, 1, axis).flat[0] - corner.flat[0]) for axis in range(corner.ndim)]
-        # An address outside the allocation is no place that a register could be known by.
-        exists = _taken(None, chunk.shape, valid)
-        known = exists.reshape(*chunk.shape[:count], -1).all(axis=-1)
-        apart = ((*steps, *(0,) * len(chunk.place)),) if any(steps) else ()
-        elements = ((*apart, id(self.threads)), first.T.ravel(), known.T.ravel())
-        self.counted.append((site, kind, elements, threads.T.ravel()))
+    def ask(
+        self, site: Site, kind: str, place: tuple[View, tuple[Any, ...], Any], active: Active, valid: Any
+    ) -> None:
+        """An access in all iterations."""
+        view, dims, address = place
+        self.requests.append(Request(site, kind, address, active, valid, view, dims, self.chunk))
 
     def flop(self, _: Any, work: tuple[tuple[str, int], ...], active: Active) -> None:
         """Floating-point operations of a statement."""
-        self.flops.append((work, int(np.count_nonzero(_taken(active, self.chunk.shape, None)))))
+        self.flops.append((work, int(np.count_nonzero(_taken(active, self.chunk.shape)))))
 
     # -- as the trail ------------------------------------------------------------------------------
 
@@ -120,6 +105,17 @@ class Notes:
             taint, stamp = (None if part is None else part.copy() for part in (buffer.taint, buffer.stamp))
             self.kept[id(buffer)] = (buffer, buffer.data.copy(), taint, stamp, buffer.dirty)
 
+    def settle(self) -> None:
+        """Work out what the accesses cost; raises Unbatched where that is not known."""
+        if self.mc.live is not None and any(skips(one) for one in self.stored):
+            raise Unbatched  # of threads that have returned, none leaves out a word
+        tally = self.mc.tally
+        if isinstance(tally, Uncounted):
+            return
+        self.traffic = Traffic(tally.held, tally.warp, self.unsure)
+        for number, one in enumerate(self.requests):
+            self.traffic.add(number, one)
+
     def commit(self) -> None:
         """Log the stores, and count what was counted."""
         mc = self.mc
@@ -135,13 +131,17 @@ class Notes:
             log.order = starts[id(log)] + self.spent * (len(self.stored) + 1)
             if log.is_long():
                 mc.fold(log)
-        if self.stored:
-            latest = max(self.stored, key=lambda one: one.chunk.at_iteration(one.last())[::-1])
+        stamped = [one for one in self.stored if one.view.buffer.stamp is not None]
+        if stamped:
+            latest = last_of(stamped)
             mc.trail.rounds[mc.interval] = (*around, *latest.chunk.loops_of(latest.last()))
+        leave_out(mc, self.stored, {key: root for key, (_, root) in self.views.items()})
         for fault, counts in self.ledger.more:
             mc.ledger.seen(*fault, **counts)
-        for site, kind, elements, threads in self.counted:
-            mc.tally.lone(site, kind, elements, threads)
+        if self.traffic is not None:
+            mc.tally.held.update(self.traffic.owners)
+            for booked in self.traffic.booked:
+                mc.tally.lone(*booked)
         for work, times in self.flops:
             mc.tally.lone_flops(work, times)
 
@@ -212,10 +212,9 @@ def _apart(coefs: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     return True
 
 
-def _taken(active: Active, shape: tuple[int, ...], valid: Any) -> npt.NDArray[np.bool_]:
-    """Which threads make an access, in which iterations."""
-    some = np.True_ if active is None else active.array
-    return np.broadcast_to(some if valid is None else some & valid, shape)
+def _taken(active: Active, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """Which threads execute a statement, in which iterations."""
+    return np.broadcast_to(np.True_ if active is None else active.array, shape)
 
 
 __all__ = ["Notes", "StoreLog", "Unbatched"]

@@ -11,6 +11,7 @@ from grader.simt.affine import Affine
 from grader.simt.context import UNSET, Frame, Run
 from grader.simt.evidence import Site
 from grader.simt.lone_plan import LonePlan
+from grader.simt.lone_while import Counted
 from grader.simt.mask import DEAD, Active, Dead, State, union, without
 from grader.simt.sweep import sweep
 from grader.simt.sweep_plan import Plan
@@ -22,6 +23,8 @@ class Loop:
     """A compiled ``for`` loop over a range."""
 
     __slots__ = ("body", "exits", "lone", "name", "orelse", "plan", "site", "slot")
+    #: Whether evidence tells an iteration by how many came before it.
+    by_passes = False
 
     def __init__(
         self,
@@ -183,14 +186,23 @@ def _whole(fr: Frame, m: Active, state: State) -> bool:
     return state is m
 
 
-def run_while(fr: Frame, m: Active, condition: Run, site: Site, body: Any, orelse: Any) -> State:
+def run_while(
+    fr: Frame, m: Active, condition: Run, site: Site, body: Any, orelse: Any, lone: Counted | None = None
+) -> State:
     """A ``while`` loop: threads whose test fails wait at its end."""
     mc = fr.mc
+    if type(mc) is lone_run.LoneMachine:
+        return lone_run.iterate_passes(fr, m, lone)
     fr.broken.append(DEAD)
     state: State = m
     passes: list[Any] = ["while", 0]
     mc.loops.append(passes)
     mc.open.append([site, 0])
+    if lone is not None and m is not None and (values := lone.values_in(fr, m)):
+        left = lone_run.take(fr, m, lone, values)
+        if left is not values:
+            passes[1] = len(values) - len(left)
+            assign(fr, lone.slot, left[0], m)
     while type(state) is not Dead:
         chosen = as_condition(condition(fr, state))  # type: ignore[arg-type]
         if type(chosen) is bool:

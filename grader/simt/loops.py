@@ -12,6 +12,7 @@ from grader.simt.decided import decided
 from grader.simt.evidence import Site
 from grader.simt.joins import convert_kinds, leaves, with_moves
 from grader.simt.lone_plan import lone_plan
+from grader.simt.lone_while import counted
 from grader.simt.loop_runs import Loop, run_while
 from grader.simt.mask import Active, Dead, State
 from grader.simt.steps import Step
@@ -174,11 +175,12 @@ def while_loop(context: Context, node: ast.While) -> list[Any]:
     orelse = statements.suite(context, node.orelse) if node.orelse else None
     condition, site = test.run, context.site(node.test)
     site.waits = _waits(node)
+    lone = None if site.waits or _exits(context, node.body) else counted(context, node, head, body, site)
 
     def execute(fr: Frame, m: Active) -> State:
         for move in moves_in:
             move(fr, m)
-        return run_while(fr, m, condition, site, body, orelse)
+        return run_while(fr, m, condition, site, body, orelse, lone)
 
     return [Step(execute, control=True)]
 

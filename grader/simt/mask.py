@@ -15,12 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 Bools = npt.NDArray[np.bool_]
+KEPT_BYTES = 32 << 20
+
+
+def named(threads: Bools) -> bytes:
+    """A short name for a set of threads, over a whole chunk."""
+    return hashlib.blake2b(np.packbits(threads).tobytes(), digest_size=16).digest()
 
 
 class Mask:
     """A set of threads: a bool array broadcastable to the chunk's shape, neither empty nor full."""
 
-    __slots__ = ("_digest", "_narrowed", "array", "origin", "parent")
+    __slots__ = ("_digest", "_narrowed", "_threads", "array", "origin", "parent")
 
     def __init__(self, array: Bools, parent: Mask | None) -> None:
         self.array = array
@@ -28,6 +34,7 @@ class Mask:
         self.origin: Any = None
         self._narrowed: dict[int, tuple[Any, Active, Active]] = {}
         self._digest: bytes | None = None
+        self._threads: bytes | None = None
 
     def digest(self) -> bytes:
         """A short name for the set of threads, which is the same for equal arrays."""
@@ -35,6 +42,12 @@ class Mask:
             named = repr(self.array.shape).encode() + self.array.tobytes()
             self._digest = hashlib.blake2b(named, digest_size=16).digest()
         return self._digest
+
+    def threads(self, shape: tuple[int, ...]) -> bytes:
+        """A short name for the set of threads of a chunk of that shape, the same for the same threads."""
+        if self._threads is None:
+            self._threads = named(np.broadcast_to(self.array, shape))
+        return self._threads
 
     def within(self, other: Active) -> bool:
         """Whether this mask is known, by how it was made, to be a subset of ``other``."""
@@ -62,10 +75,30 @@ State = Mask | Dead | None
 class Narrowing:
     """Splits masks by conditions, and gives the same mask again for the same condition array."""
 
-    __slots__ = ("_root",)
+    __slots__ = ("_combined", "_kept", "_root")
 
     def __init__(self) -> None:
         self._root: dict[int, tuple[Any, State, State]] = {}
+        self._combined: dict[tuple[int, int, bool], tuple[Bools, Bools, Bools]] = {}
+        self._kept = 0
+
+    def combine(self, a: Bools, b: Bools, is_and: bool) -> Bools:
+        """``a and b``, or ``a or b``; the same array again for the same two arrays.
+
+        A guard of two comparisons then gives the same mask in every round of a loop, as one does.
+        """
+        if a.base is not None or b.base is not None:  # a view of memory, which changes under it
+            return a & b if is_and else a | b
+        key = (id(a), id(b), is_and)
+        found = self._combined.get(key)
+        if found is None:
+            found = (a, b, a & b if is_and else a | b)
+            self._kept += a.nbytes + b.nbytes + found[2].nbytes
+            if self._kept > KEPT_BYTES:
+                self._combined.clear()
+                self._kept = 0
+            self._combined[key] = found
+        return found[2]
 
     def split(self, active: Active, condition: bool | Bools) -> tuple[State, State]:
         """The threads of ``active`` for which ``condition`` is true, and those for which it is false."""

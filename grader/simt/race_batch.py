@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from grader.simt.affine import Affine, Whole
 from grader.simt.evidence import Site
@@ -16,6 +17,7 @@ from grader.simt.memory import Address, View
 from grader.simt.race import WRITE, Access
 from grader.simt.race_sweep import Sweep
 from grader.simt.race_words import Scope, Words, expand
+from grader.simt.values import strip
 
 
 @dataclass(eq=False, slots=True)
@@ -38,8 +40,14 @@ class Stored:
         if self.mask is None:
             return self.chunk.iterations - 1
         taken = np.broadcast_to(self.mask.array, self.chunk.shape)
-        some = taken.reshape(*self.chunk.shape[: len(self.chunk.loops)], -1).any(axis=-1)
-        return int(np.flatnonzero(some.T)[-1])
+        some = self.chunk.in_turn(taken).reshape(self.chunk.iterations, -1).any(axis=1)
+        return int(np.flatnonzero(some)[-1])
+
+    def threads_in(self, number: int) -> npt.NDArray[np.bool_]:
+        """The threads that store in an iteration, over the axes of grid and box."""
+        taken = np.broadcast_to(np.True_ if self.mask is None else self.mask.array, self.chunk.shape)
+        found: npt.NDArray[np.bool_] = taken[self.chunk.at_iteration(number)]
+        return found
 
 
 class Batch(Sweep):
@@ -59,7 +67,7 @@ class Batch(Sweep):
         around: tuple[tuple[str, Any], ...],
         number: int,
     ) -> None:
-        form = (*stored.chunk.place, *(len(indices) for _, indices in stored.chunk.loops))
+        form = (*(part.start for part in stored.chunk.box), *stored.chunk.shape)
         loops = (around, "", range(stored.chunk.iterations), ())
         place = (stored.address, stored.dims, form, stored.mask)
         super().__init__(order, stored.site, view, *place, loops, number)
@@ -87,14 +95,13 @@ class Batch(Sweep):
     def separately(self) -> Iterator[Access]:
         """The store of each iteration for itself, over the axes of the whole chunk."""
         one, chunk = self.stored, self.stored.chunk
-        taken = np.broadcast_to(True if one.mask is None else one.mask.array, chunk.shape)
-        values = np.broadcast_to(np.asarray(one.value), chunk.shape)
+        values = np.broadcast_to(np.asarray(strip(one.value)), chunk.shape)
         for number in range(chunk.iterations):
-            at = chunk.at_iteration(number)
-            if not taken[at].any():
+            taken = one.threads_in(number)
+            if not taken.any():
                 continue
-            mask = Mask(chunk.spread(taken[at]), None)
-            value = values[at].reshape(chunk.root_shape)
+            mask = Mask(chunk.spread(taken), None)
+            value = chunk.spread(values[chunk.at_iteration(number)])
             dims = tuple(chunk.in_iteration(dim, number) for dim in one.dims)
             address = chunk.in_iteration(one.address, number)
             parts = (self.order_of(number), WRITE, one.site, self.view, address, dims, mask, None)

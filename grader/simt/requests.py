@@ -99,7 +99,7 @@ def _cost(pattern: Pattern, chunk: Chunk) -> Cost:
     for start in np.flatnonzero(times):
         there = Affine(address.base + int(start), address.coefs[axes:], block).array()
         lanes = _by_warp(np.broadcast_to(there, block.shape).reshape(1, -1), pattern.warp, -1)
-        total += times[start] * np.array(_of_lanes(lanes, pattern))
+        total += times[start] * np.array(of_lanes(lanes, pattern))
     requests, second, threads = (int(part) for part in total)
     return requests, second, threads
 
@@ -117,7 +117,7 @@ def _of_all_blocks(pattern: Pattern, chunk: Chunk) -> Cost:
     if mask is not None:
         on = _by_warp(np.broadcast_to(mask, shape).reshape(blocks, -1), pattern.warp, False)
         lanes = np.where(on, lanes, -1)
-    requests, second, threads = _of_lanes(lanes, pattern)
+    requests, second, threads = of_lanes(lanes, pattern)
     return repeat * requests, repeat * second, repeat * threads
 
 
@@ -130,7 +130,8 @@ def _by_warp(values: npt.NDArray[Any], warp: int, filler: Any) -> npt.NDArray[An
     return np.ascontiguousarray(values).reshape(-1, warp)
 
 
-def _of_lanes(lanes: npt.NDArray[np.int64], pattern: Pattern) -> Cost:
+def of_lanes(lanes: npt.NDArray[np.int64], pattern: Pattern) -> Cost:
+    """The cost of warps, a row each: the element that each lane asks for, -1 where it asks for none."""
     active = lanes >= 0
     requests = int(np.count_nonzero(active.any(axis=1)))
     threads = int(np.count_nonzero(active))

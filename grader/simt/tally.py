@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from grader.simt.affine import Affine
 from grader.simt.evidence import Site, count
 from grader.simt.geometry import Chunk
 from grader.simt.mask import Active
-from grader.simt.requests import BANK_BYTES, SECTOR_BYTES, Pattern, cost, period
+from grader.simt.requests import BANK_BYTES, SECTOR_BYTES, Cost, Pattern, cost, period
 
 LOAD, STORE = "load", "store"
 KEPT_BYTES = 32 << 20
@@ -106,14 +105,15 @@ class Tally:
             wide = site.space == "shared" and site.itemsize >= BANK_BYTES
             base = 0 if wide else address.base % (SECTOR_BYTES // site.itemsize)
             key: Any = (site.ident, kind, base, address.coefs, id(active), id(valid))
-            exact: Any = (site.array, site.itemsize, address.base, address.coefs, id(active))
+            exact: Any = (site.array, site.itemsize, address.base, address.coefs)
         else:
             key = (site.ident, kind, "one" if type(address) is int else id(address), id(active), id(valid))
-            exact = (site.array, site.itemsize, address, id(active)) if type(address) is int else None
+            exact = (site.array, site.itemsize, address) if type(address) is int else None
         if site.space == "global":
             if kind == STORE:
                 self.held.clear()
             elif exact is not None:
+                exact = (*exact, None if active is None else active.threads(self.chunk.shape))
                 if exact in self.held:
                     return
                 if len(self.held) > MAX_HELD:
@@ -148,26 +148,9 @@ class Tally:
         else:
             found[0] += times
 
-    def lone(self, site: Site, kind: str, elements: Any, threads: npt.NDArray[np.int64]) -> None:
-        """Accesses by one lane of a warp at a time, each of one sector or bank.
-
-        ``threads`` says how many there are in each iteration of a loop. ``elements``, for loads from
-        global memory, are who loads what, from which address in each iteration, and whether that exists.
-        """
-        if elements is not None:
-            who, addresses, known = elements
-            rows = zip(addresses.tolist(), known.tolist(), threads.tolist(), strict=True)
-            total = 0
-            for address, exists, count in rows:
-                exact = (site.array, site.itemsize, address, *who)
-                if not count or exact in self.held:
-                    continue
-                if exists:
-                    self.held.add(exact)
-                total += count
-        else:
-            total = int(threads.sum())
-        self._book(site, kind, total, total if site.space == "global" else 0, total)
+    def lone(self, site: Site, kind: str, total: Cost) -> None:
+        """Accesses in the iterations of a loop that ran in one go: what they cost all together."""
+        self._book(site, kind, *total)
 
     def lone_flops(self, work: tuple[tuple[str, int], ...], times: int) -> None:
         """``times`` executions, over all threads, of a statement's floating-point operations."""
@@ -223,7 +206,7 @@ class Tally:
 class Uncounted(Tally):
     """A tally for a launch that only its values matter of."""
 
-    def lone(self, site: Site, kind: str, elements: Any, threads: npt.NDArray[np.int64]) -> None:
+    def lone(self, site: Site, kind: str, total: Cost) -> None:
         """Count nothing."""
 
     def lone_flops(self, work: tuple[tuple[str, int], ...], times: int) -> None:

@@ -81,3 +81,28 @@ def test_rejoined_halves_are_the_whole() -> None:
     assert isinstance(yes, Mask)
     assert yes.within(outer)
     assert not outer.within(yes)
+
+
+def test_the_same_conditions_joined_give_the_same_array() -> None:
+    narrowing = Narrowing()
+    a, b = np.array([True, True, False]), np.array([True, False, False])
+    both = narrowing.combine(a, b, True)
+    assert both.tolist() == [True, False, False]
+    assert narrowing.combine(a, b, True) is both
+    assert narrowing.combine(a, b, False).tolist() == [True, True, False]
+    assert narrowing.combine(a.copy(), b, True) is not both
+
+
+def test_conditions_that_are_views_of_memory_are_joined_anew() -> None:
+    narrowing, memory = Narrowing(), np.array([True, True])
+    view, other = memory[:], np.array([True, True])
+    assert narrowing.combine(view, other, True).tolist() == [True, True]
+    memory[0] = False
+    assert narrowing.combine(view, other, True).tolist() == [False, True]
+    assert narrowing.combine(other, view, True).tolist() == [False, True]
+
+
+def test_masks_of_the_same_threads_have_one_name() -> None:
+    row, full = np.array([[True], [False]]), np.array([[True, True], [False, False]])
+    names = [Mask(array, None).threads((2, 2)) for array in (row, full, ~full)]
+    assert names[0] == names[1] != names[2]
