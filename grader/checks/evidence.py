@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from grader.checks.grid_stride import walks_along
 from grader.checks.launch_config import returned_grid
 from grader.checks.launching import Launcher, Trial
 from grader.checks.places import endless_loop, function_node, header_span, shared_declaration
@@ -165,6 +166,9 @@ def _falls_short(launcher: Launcher, trial: Trial, finding: Finding) -> bool:
     # The last axis of an array is walked along x, the one before it along y.
     outputs = [launcher.kernel.args[name] for name in launcher.kernel.outputs]
     along = max(len(arg.shape) for arg in outputs) - 1 - axis
+    function = function_node(launcher.program, launcher.kernel.name)
+    if function is not None and 0 <= along < 3 and walks_along(function, "xyz"[along]):
+        return False
     short = along < len(threads) and threads[along] < size
     return short and finding.counts.get("reached") in threads
 

@@ -11,7 +11,38 @@ from grader.checks.rewrite import Edit
 from grader.checks.spots import Spot, spot
 from grader.records import Span
 
-__all__ = ["guard_suspects", "tested_indices"]
+__all__ = ["guard_suspects", "joint_guards", "tested_indices"]
+
+
+def joint_guards(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """One test before the loads of two arrays: each load under the bounds of its own array instead."""
+    del launcher
+    arrays = {arg.arg for arg in functions[0].args.args}
+    for function in functions:
+        own = arrays | {arg.arg for arg in function.args.args}
+        for node in ast.walk(function):
+            if isinstance(node, ast.If) and len({base_name(one) for one in _loads(node.body, own)}) > 1:
+                yield spot("guard", node.test, "", _each_by_itself(node, own))
+
+
+def _loads(body: list[ast.stmt], arrays: set[str]) -> list[ast.Subscript]:
+    """The loads of global arrays in the assignments that stand there themselves."""
+    return [
+        one
+        for statement in body
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None
+        for one in ast.walk(statement.value)
+        if isinstance(one, ast.Subscript) and base_name(one) in arrays and not _is_part(one, statement)
+    ]
+
+
+def _is_part(access: ast.Subscript, statement: ast.stmt) -> bool:
+    """Whether it is ``A[row]`` of ``A[row][k]``."""
+    return any(isinstance(one, ast.Subscript) and one.value is access for one in ast.walk(statement))
+
+
+def _each_by_itself(guard: ast.If, arrays: set[str]) -> Callable[[Edit, Span], bool]:
+    return lambda edit, _: edit.guard_each(guard, _loads(guard.body, arrays))
 
 
 def guard_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:

@@ -96,8 +96,10 @@ def _cut(product: Product) -> Iterator[tuple[Guess, Array]]:
     tile, columns = product.tile, product.right.shape[1]
     cuts = {
         "full-tiles": depth // tile * tile,
-        "grid-tiles": product.grid[0] * tile,
-        "grid-y-tiles": product.grid[1] * tile if len(product.grid) > 1 else depth,
+        "grid-tiles": -(-columns // tile) * tile,
+        "grid-y-tiles": -(-rows // tile) * tile,
+        "blocks-x": product.grid[0] * tile,
+        "blocks-y": product.grid[1] * tile if len(product.grid) > 1 else depth,
         "one-tile": tile,
         "all-but-one-tile": (depth - 1) // tile * tile,
         "M": rows,

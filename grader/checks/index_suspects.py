@@ -10,11 +10,11 @@ from grader.checks.definitions import definitions, names_in
 from grader.checks.guard_suspects import tested_indices
 from grader.checks.launch_repairs import grid_orders
 from grader.checks.launching import Launcher
-from grader.checks.places import base_name, is_index
+from grader.checks.places import base_name, enclosing_loops, is_index, parents_of
 from grader.checks.spots import Spot, spot
 from grader.checks.symmetry import axes_of, exchanged
 
-__all__ = ["index_suspects", "mirrored_suspects"]
+__all__ = ["index_suspects", "mirrored_suspects", "uneven_suspects"]
 
 MOST_NAMES = 8
 
@@ -34,6 +34,40 @@ def index_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iter
         yield from _flat(function)
     for function in functions:
         yield from _others(function, doubtful=False)
+
+
+def uneven_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """An index that lacks what the array's other accesses have: the length of a row, the loop's counter."""
+    del launcher
+    for function in functions:
+        parents = parents_of(function)
+        accesses = [
+            node
+            for node in ast.walk(function)
+            if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Tuple)
+        ]
+        for node in accesses:
+            others = [one.slice for one in accesses if base_name(one) == base_name(node) and one is not node]
+            match node.slice:
+                case ast.BinOp(left=ast.Name() as first, op=ast.Add(), right=ast.Name() as second):
+                    for pitch in dict.fromkeys(filter(None, map(_pitch, others))):
+                        yield spot("index", node.slice, f"{first.id} * {pitch} + {second.id}")
+                        yield spot("index", node.slice, f"{second.id} * {pitch} + {first.id}")
+                case ast.Constant():
+                    counters = [
+                        one.target for one in enclosing_loops(node, parents) if isinstance(one, ast.For)
+                    ]
+                    used = {ast.unparse(one) for one in others}
+                    codes = [ast.unparse(one) for one in counters if ast.unparse(one) in used]
+                    yield from (spot("index", node.slice, code) for code in codes)
+
+
+def _pitch(index: ast.expr) -> str:
+    """The length of a row in ``row * length + column``, or nothing."""
+    match index:
+        case ast.BinOp(left=ast.BinOp(op=ast.Mult(), right=width), op=ast.Add()):
+            return ast.unparse(width)
+    return ""
 
 
 def mirrored_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from grader.checks.definitions import thread_names
 from grader.checks.launching import Launcher
+from grader.checks.names import own_name
 from grader.checks.places import base_name, device_functions, function_node, parameters
 from grader.checks.repairs import Repair
 from grader.checks.rewrite import Edit
-from grader.checks.wrong_result import own_name
 from grader.records import Finding, Slot, Span
 
 __all__ = ["index_swaps"]

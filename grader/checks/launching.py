@@ -26,6 +26,7 @@ from grader.rubric.expressions import evaluate
 from grader.rubric.model import KernelSpec
 from grader.rubric.suites import Shape
 from grader.simt import Box, Program, launch
+from grader.simt.observer import Observer
 
 __all__ = ["STOPPING", "Effort", "Launcher", "Pass", "Trial"]
 
@@ -172,6 +173,7 @@ class Launcher:
         effort: Effort = "all",
         box: Box | None = None,
         after: Mapping[str, Any] | None = None,
+        observers: Sequence[Observer] = (),
     ) -> Pass:
         """One launch with given arguments; ``after`` are those of an earlier one that it continues."""
         after = arguments.fresh() if after is None else after
@@ -189,6 +191,7 @@ class Launcher:
             detect=effort != "values",
             counted=effort == "all",
             box=box,
+            observers=observers,
         )
         return Pass(arguments, after, wrong_elements(self.kernel, arguments, after), run)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from grader.checks.grid_stride import block_loops
 from grader.checks.launching import Launcher
+from grader.checks.names import own_name
 from grader.checks.spots import Spot, spot
-from grader.checks.wrong_result import own_name
 
-__all__ = ["range_suspects", "test_suspects"]
+__all__ = ["range_suspects", "stride_suspects", "test_suspects"]
 
 
 def range_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
@@ -46,10 +47,40 @@ def _inner(function: ast.FunctionDef, widths: tuple[str, ...]) -> Iterator[Spot]
                 if stride > 1:
                     yield from (spot("range", call, f"range(0, {one}, {stride})") for one in widths)
                 yield from (spot("range", call, f"range({one})") for one in widths)
+                yield from _bounds(call, widths[0])
             case ast.While(test=ast.Compare(left=left) as test) if not _nested(node):
                 counter = next((one.id for one in ast.walk(left) if isinstance(one, ast.Name)), None)
                 if counter is not None:
                     yield from (spot("range", test, f"{counter} < {one}") for one in widths)
+
+
+def stride_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """A loop over blocks: its step the number of blocks or threads, its end either of the two it has."""
+    del launcher
+    for loop, axes in block_loops(functions[0]):
+        match loop:
+            case ast.For(iter=ast.Call(args=[_, stop, step])) if len(axes) == 1:
+                (axis,) = axes
+                prefix = "cuda." if "cuda." in ast.unparse(functions[0]) else ""
+                blocks = f"{prefix}gridDim.{axis}"
+                threads = f"{blocks} * {prefix}blockDim.{axis}"
+                yield from (spot("step", step, code) for code in (blocks, threads))
+                match stop:
+                    case ast.Call(func=ast.Name(id="min"), args=args):
+                        yield from (spot("range", stop, ast.unparse(one)) for one in args)
+
+
+def _bounds(rounds: ast.Call, width: str) -> Iterator[Spot]:
+    """A loop over what is left of K, within the tile: ``min(TILE, K - start)``, no ``max``, no number."""
+    for part in (one for arg in rounds.args for one in ast.walk(arg)):
+        match part:
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=ast.Constant()):
+                yield spot("range", part, ast.unparse(left))
+            case ast.Call(func=ast.Name(id="max") as chosen):
+                yield spot("range", chosen, "min")
+    match rounds.args:
+        case [ast.BinOp(op=ast.Sub()) as rest]:
+            yield spot("range", rounds, f"range(min({width}, {ast.unparse(rest)}))")
 
 
 def _share(rounds: ast.Call) -> Iterator[Spot]:

@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator
 
 from grader.checks.definitions import Definition, bindings, definitions
 from grader.checks.launching import Launcher
+from grader.checks.names import own_name
 from grader.checks.places import base_name, is_index, parameters, parents_of, shared_arrays
 from grader.checks.rewrite import Edit
 from grader.checks.spots import Spot, spot
-from grader.checks.wrong_result import own_name
 from grader.records import Span
 
 __all__ = [
     "alias_suspects",
     "blank_suspects",
     "buffer_suspects",
+    "counter_suspects",
     "extent_suspects",
     "flow_suspects",
     "lane_suspects",
@@ -48,6 +49,39 @@ def alias_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iter
                     seen.add(ast.unparse(view))
 
 
+def counter_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
+    """A loop that counts in a name that holds something else before it, and is read again: a new name."""
+    del launcher
+    for function in functions:
+        named = {arg.arg for arg in function.args.args} | {one.name for one in definitions(function)}
+        parents = parents_of(function)
+        for loop in (node for node in ast.walk(function) if isinstance(node, ast.For)):
+            name = ast.unparse(loop.target)
+            around = _loop_around(loop, parents)
+            again = isinstance(around, ast.For) and ast.unparse(around.target) == name
+            if (again or name in named) and _reads(function, name) > _reads(loop, name):
+                yield spot("rebinding", loop.target, f"{name}_", _counting_anew(loop, name))
+
+
+def _reads(root: ast.AST, name: str) -> int:
+    loads = (one for one in ast.walk(root) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
+    return sum(one.id == name for one in loads)
+
+
+def _counting_anew(loop: ast.For, name: str) -> Callable[[Edit, Span], bool]:
+    def apply(edit: Edit, _: Span) -> bool:
+        twin = edit.twin(loop)
+        if not isinstance(twin, ast.For):
+            return False
+        for part in (twin.target, *twin.body):
+            for one in ast.walk(part):
+                if isinstance(one, ast.Name) and one.id == name:
+                    one.id = f"{name}_"
+        return True
+
+    return apply
+
+
 def extent_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Iterator[Spot]:
     """Definitions with another of the product's extents, or one tile further on; an extent as it came."""
     kernel = functions[0]
@@ -65,10 +99,19 @@ def extent_suspects(launcher: Launcher, functions: list[ast.FunctionDef]) -> Ite
                 kernel, one.name
             ):
                 yield from (spot("offset", step, name) for name in sorted(launcher.constants))
+            case ast.BinOp(left=ast.Name(), op=ast.Add(), right=ast.Constant() | ast.Name() as step):
+                # The second of a thread's own elements lies beside the first.
+                if _indexes(kernel, one.name) and ast.unparse(step) in _fixed(launcher):
+                    yield spot("offset", step, "1")
         if _divides(one.value):
             for part in ast.walk(one.value):
                 if isinstance(part, ast.Name) and part.id in extents:
                     yield from (spot("offset", part, other) for other in extents if other != part.id)
+
+
+def _fixed(launcher: Launcher) -> set[str]:
+    """The constants by name, and by value."""
+    return set(launcher.constants) | {str(value) for value in launcher.constants.values()}
 
 
 def _divides(value: ast.expr) -> bool:

@@ -6,12 +6,15 @@ the most right is still worth naming, if it puts whole shapes right, or more ele
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from grader.checks.definitions import names_in
 from grader.checks.idle_blocks import MOST_BLOCKS
 from grader.checks.launching import Effort, Launcher, Pass, Trial
+from grader.checks.places import enclosing_loops, function_node, parents_of
 from grader.checks.repairs import Repair
 from grader.records import Finding
 
@@ -21,6 +24,12 @@ __all__ = ["Attempt", "Part", "Reach", "part_of", "reach_of"]
 LEAST_GAIN = 0.05
 #: Two exchanged indices put elements right that lie on a diagonal: only whole shapes speak for them.
 _WHOLE_SHAPES_ONLY = frozenset({"swap-indices"})
+#: With a single row, column or k many an index is 0, so that a wrong one comes right.
+_LEAST_SIDE = 2
+_OF_AN_INDEX = frozenset(
+    {f"suspect-{kind}" for kind in ("index", "offset", "mirrored", "axes", "range", "step")}
+    | {"swap-indices"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +87,49 @@ def part_of(attempts: Sequence[Attempt], trials: Sequence[Trial], shown: Trial) 
     failing = [trial for trial in trials if trial.failed_pass is not None]
     first, best, most = trials[0], None, (0, LEAST_GAIN)
     for attempt in attempts:
-        gains = [_gain(first.wrong, attempt.reach.wrong)] if not attempt.reach.right else []
+        if _is_not_over_k(attempt):
+            continue
+        gains = [(first, _gain(first.wrong, attempt.reach.wrong))] if not attempt.reach.right else []
         if not attempt.reach.right and shown is not first:
-            gains.append(_gain(shown.wrong, _wrong(attempt.launcher, shown)))
-        whole = attempt.reach.right + sum(gain == 1 for gain in gains)
-        part = 0.0 if attempt.repair.code in _WHOLE_SHAPES_ONLY else max(gains, default=0.0)
+            gains.append((shown, _gain(shown.wrong, _wrong(attempt.launcher, shown))))
+        right = [*trials[: attempt.reach.right], *(trial for trial, gain in gains if gain == 1)]
+        whole = sum(_is_telling(trial, attempt.repair) for trial in right)
+        part = (
+            0.0
+            if attempt.repair.code in _WHOLE_SHAPES_ONLY
+            else max((gain for trial, gain in gains if _is_telling(trial, attempt.repair)), default=0.0)
+        )
         if (whole, part) > most:
             best, most = attempt, (whole, part)
     if best is None:
         return None
     mended = sum(_passes(_launched(best.launcher, trial, "watch")) for trial in failing)
     trial = max((first, shown), key=lambda one: _gain(one.wrong, _wrong(best.launcher, one)))
-    right = trial.wrong - _wrong(best.launcher, trial)
-    return Part(best.finding, best.repair, mended, len(failing), right, trial.wrong)
+    fewer = trial.wrong - _wrong(best.launcher, trial)
+    return Part(best.finding, best.repair, mended, len(failing), fewer, trial.wrong)
+
+
+def _is_telling(trial: Trial, repair: Repair) -> bool:
+    return repair.code not in _OF_AN_INDEX or min(trial.shape.dims.values()) >= _LEAST_SIDE
+
+
+def _is_not_over_k(attempt: Attempt) -> bool:
+    """Whether the rounds of a loop were changed that goes over a thread's elements and not over k."""
+    place, program = attempt.finding.primary, attempt.launcher.program
+    kernel = function_node(program, attempt.launcher.kernel.name)
+    if attempt.repair.code != "suspect-range" or place is None or kernel is None:
+        return False
+    parents = parents_of(kernel)
+    sums = [one for one in ast.walk(kernel) if isinstance(one, ast.AugAssign)]
+    for loop in (one for one in ast.walk(kernel) if isinstance(one, ast.For) and one.lineno == place.line):
+        counter, within = ast.unparse(loop.target), {id(one) for one in ast.walk(loop)}
+        return not any(
+            loop is list(enclosing_loops(one, parents))[-1]
+            or (counter in names_in(one.value) and counter not in names_in(one.target))
+            for one in sums
+            if id(one) in within
+        )
+    return False
 
 
 def _passes(one: Pass | None) -> bool:

@@ -62,6 +62,10 @@ _SYMPTOMS = frozenset(
 )
 
 
+#: Two stores to one element: a fault whether or not its values come out right.
+_CONFLICTS = frozenset({"shared-write-conflict", "global-write-conflict"})
+
+
 @dataclass(frozen=True, slots=True)
 class Confirmed:
     """The causes that an experiment confirmed, with the repairs that were made: together they mend all.
@@ -152,7 +156,7 @@ def _attempts(
         yield from (([_at_place(one, repair)], [repair]) for one, repairs in options for repair in repairs)
         yield from _together(options)
         if position == 0:
-            yield from _swaps(launcher, findings)
+            yield from _swaps(launcher, findings, harmless=worst.right)
     if findings and findings[0].name in _PLACELESS and findings[0].facts.get("rule") != "all":
         yield from _located(launcher, findings[0])
     for first, second in combinations(known, 2):
@@ -168,6 +172,10 @@ def _at_place(finding: Finding, repair: Repair) -> Finding:
     if repair.code == "swap-grid" and finding.name == "unwritten-output" and repair.place is not None:
         facts = {**finding.facts, "suspect": "grid"}
         return replace(finding, primary=repair.place, secondary=finding.primary, facts=facts)
+    if finding.facts.get("inside") and repair.place is not None:
+        # It is the loop over k after all.
+        facts = {key: fact for key, fact in finding.facts.items() if key not in ("inside", "kept_out")}
+        return replace(finding, primary=repair.place, facts=facts)
     if repair.place is None or finding.name != "wrong-result":
         return finding
     return replace(finding, primary=repair.place, secondary=finding.primary)
@@ -180,11 +188,17 @@ def _together(options: list[tuple[Finding, list[Repair]]]) -> Iterator[tuple[lis
         yield [one for one, _ in able.values()], [repair for _, repair in able.values()]
 
 
-def _swaps(launcher: Launcher, findings: Sequence[Finding]) -> Iterator[tuple[list[Finding], list[Repair]]]:
+def _swaps(
+    launcher: Launcher, findings: Sequence[Finding], *, harmless: bool
+) -> Iterator[tuple[list[Finding], list[Repair]]]:
     known = next((one for one in findings if one.name == "transposed-result"), None)
     like = known or (findings[0] if findings else None)
     for repair, finding in index_swaps(launcher, findings):
-        yield [_with_figures(finding, like, known)], [repair]
+        if harmless and like is not None and like.name in _CONFLICTS:
+            # No value is wrong: what the exchanged indices lead to is the race.
+            yield [like], [repair]
+        else:
+            yield [_with_figures(finding, like, known)], [repair]
 
 
 def _located(launcher: Launcher, finding: Finding) -> Iterator[tuple[list[Finding], list[Repair]]]:
@@ -207,7 +221,9 @@ def _traced(finding: Finding, one: Suspect) -> Finding:
 
 
 def _edit(one: Suspect) -> Repair:
-    return Repair(f"suspect-{one.kind}", one.span.line, one.apply, one.code)
+    # A loop that counts in a name of its own: nothing is taken out, its index is another.
+    kind = "index" if one.kind == "rebinding" and one.code != "pass" else one.kind
+    return Repair(f"suspect-{kind}", one.span.line, one.apply, one.code)
 
 
 def _with_figures(finding: Finding, like: Finding | None, known: Finding | None) -> Finding:

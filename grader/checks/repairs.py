@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from grader.checks.definitions import definitions
 from grader.checks.launching import Launcher
+from grader.checks.names import own_name
 from grader.checks.places import base_name, function_node, header_span, k_loop, parameters
 from grader.checks.rewrite import Edit
-from grader.checks.wrong_result import own_name
 from grader.records import Finding, Span
 
 __all__ = ["Repair", "repairs_for"]

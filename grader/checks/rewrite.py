@@ -157,6 +157,21 @@ class Edit(TreeCopy):
             return False
         return self.replace(old, within(target))
 
+    def guard_each(self, guard: ast.If, loads: list[ast.Subscript]) -> bool:
+        """Put each load of a guard's body under a test of its own, with zero beside it, for all threads."""
+        branch, twins = self.twin(guard), [self.twin(one) for one in loads]
+        block = self.block_of(branch) if isinstance(branch, ast.If) else None
+        if block is None or not isinstance(branch, ast.If):
+            return False
+        for load in twins:
+            if not isinstance(load, ast.Subscript):
+                return False
+            if not self.replace(load, ast.IfExp(within(load), load, ast.Constant(0))):
+                return False
+        place = next(i for i, one in enumerate(block) if one is branch)
+        block[place : place + 1] = branch.body
+        return True
+
     def move_before_loops(self, span: Span) -> bool:
         """Move a statement out of the outermost loop around it."""
         statement = self.at(span, ast.stmt)

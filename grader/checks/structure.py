@@ -71,8 +71,9 @@ def constants_of(
 ) -> tuple[dict[str, int], tuple[Finding, ...]]:
     """The submission's constants, and ``bad-launch-config`` for one without an allowed value.
 
-    Such a finding has the facts rule ("constant"), name, got (its text) and allowed. A value that
-    the scalar interpreter cannot follow is an ``unsupported-construct``.
+    Such a finding has the facts rule ("constant"), name, got (its text) and allowed, and where the file
+    has no such name, near: the constants that hold an allowed value. A value that the scalar interpreter
+    cannot follow is an ``unsupported-construct``.
     """
     values: dict[str, int] = {}
     findings: list[Finding] = []
@@ -98,6 +99,9 @@ def _bad_constant(program: Program, name: str, value: object, choices: tuple[int
         written = place.value if isinstance(place, ast.Assign | ast.AnnAssign) else None
         shown = repr(value) if isinstance(place, ast.AugAssign) else ast.unparse(written or place)
         facts["got"] = shown.splitlines()[0][:80]
+    else:
+        held = program.scope.items()
+        facts["near"] = tuple(other for other, it in held if type(it) is int and it in choices)
     span = program.span(place) if place is not None else None
     return Finding("bad-launch-config", "error", primary=span, facts=facts)
 

@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.checks.definitions import bindings
-from grader.checks.guard_suspects import guard_suspects
-from grader.checks.index_suspects import index_suspects, mirrored_suspects
+from grader.checks.guard_suspects import guard_suspects, joint_guards
+from grader.checks.index_suspects import index_suspects, mirrored_suspects, uneven_suspects
 from grader.checks.launching import Launcher
-from grader.checks.loop_suspects import range_suspects, test_suspects
+from grader.checks.loop_suspects import range_suspects, stride_suspects, test_suspects
 from grader.checks.name_suspects import (
     alias_suspects,
     blank_suspects,
     buffer_suspects,
+    counter_suspects,
     extent_suspects,
     flow_suspects,
     lane_suspects,
@@ -58,6 +59,7 @@ def suspects(launcher: Launcher, name: str, *, misplaced: bool = False) -> Itera
     if misplaced:
         kinds = (
             alias_suspects,
+            uneven_suspects,
             symmetry_suspects,
             exchanged_factors,
             lane_suspects,
@@ -189,8 +191,16 @@ _KINDS: Mapping[str, tuple[_Kind, ...]] = {
     "precision-loss": (_conversions, _every_type, sum_suspects),
     "swapped-operands": (exchanged_factors, symmetry_suspects, mirrored_suspects),
     "transposed-result": (symmetry_suspects, exchanged_factors, index_suspects),
-    "symptom": (symmetry_suspects, guard_suspects, buffer_suspects, range_suspects, alias_suspects),
+    "symptom": (
+        symmetry_suspects,
+        joint_guards,
+        guard_suspects,
+        buffer_suspects,
+        range_suspects,
+        alias_suspects,
+    ),
     "unwritten-output": (
+        stride_suspects,
         symmetry_suspects,
         extent_suspects,
         mirrored_suspects,
@@ -198,6 +208,8 @@ _KINDS: Mapping[str, tuple[_Kind, ...]] = {
         index_suspects,
     ),
     "dropped-k-tail": (
+        counter_suspects,
+        joint_guards,
         test_suspects,
         range_suspects,
         guard_suspects,
@@ -221,6 +233,7 @@ _KINDS: Mapping[str, tuple[_Kind, ...]] = {
     ),
     "wrong-result": (
         alias_suspects,
+        uneven_suspects,
         symmetry_suspects,
         exchanged_factors,
         sum_suspects,
@@ -230,6 +243,8 @@ _KINDS: Mapping[str, tuple[_Kind, ...]] = {
         flow_suspects,
         _fills,
         _outputs,
+        counter_suspects,
+        joint_guards,
         guard_suspects,
         test_suspects,
         range_suspects,

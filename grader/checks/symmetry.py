@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from grader.checks.definitions import Definition, definitions, parsed
 from grader.checks.launching import Launcher
+from grader.checks.names import own_name
 from grader.checks.places import base_name, is_index, shared_arrays
-from grader.checks.wrong_result import own_name
 
 __all__ = ["Symmetry", "axes_of", "exchanged", "symmetry_of"]
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from grader.checks.launching import Launcher, Trial
+from grader.checks.names import own_name
 from grader.checks.places import enclosing_loops, function_node, loads_of, parents_of
-from grader.checks.wrong_result import own_name
 from grader.records import Fact, Finding, Slot, Span
 from grader.rubric.expressions import evaluate
 from grader.rubric.model import Bound, Checks

@@ -13,7 +13,7 @@ for unwritten-output; for k-ranges ``first``, ``last``, ``size`` (K) and ``times
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,20 +22,14 @@ import numpy.typing as npt
 from grader.checks.hypotheses import Guess, Product, matching
 from grader.checks.k_range import K_RANGE, counted
 from grader.checks.launching import Launcher, Pass, Trial
-from grader.checks.places import (
-    function_node,
-    header_span,
-    innermost_loop,
-    k_loop,
-    parameters,
-    stores_to,
-)
+from grader.checks.names import own_name, position_of
 from grader.checks.result import tolerance
+from grader.checks.result_places import result_place
 from grader.checks.zeros import at_zeros, hangs_on_zeros
-from grader.records import Fact, Finding, Slot, Span
+from grader.records import Fact, Finding, Slot
 from grader.rubric.reference import matrix_product
 
-__all__ = ["own_name", "result_findings"]
+__all__ = ["result_findings"]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -93,7 +87,7 @@ def _guesses(launcher: Launcher, trial: Trial) -> tuple[Guess, ...]:
     if names is None or trial.config is None:
         return _plain_guesses(launcher, one)
     left, right, out = (np.asarray(one.arguments.values[name], np.float64) for name in names)
-    written = one.run.written.get(_position(launcher, names[2]), np.zeros(out.shape, bool))
+    written = one.run.written.get(position_of(launcher, names[2]), np.zeros(out.shape, bool))
     product = Product(
         left=left,
         right=right,
@@ -112,7 +106,7 @@ def _plain_guesses(launcher: Launcher, one: Pass) -> tuple[Guess, ...]:
     """For a reference that is no plain matrix product."""
     guesses: list[Guess] = []
     for name, estimate in one.arguments.expected.items():
-        written = one.run.written.get(_position(launcher, name))
+        written = one.run.written.get(position_of(launcher, name))
         if written is None or not written.all():
             guesses.append(
                 Guess("unwritten-output", "some" if written is not None and written.any() else "all")
@@ -148,10 +142,6 @@ def _lacks_all(finding: Finding) -> bool:
     return isinstance(missing, tuple) and size is not None and missing == ((0, size - 1),)
 
 
-def _position(launcher: Launcher, name: str) -> int:
-    return list(launcher.kernel.args).index(name)
-
-
 def _finding(launcher: Launcher, trial: Trial, guess: Guess, shapes: int) -> Finding:
     one = trial.failed_pass
     assert one is not None
@@ -169,7 +159,8 @@ def _finding(launcher: Launcher, trial: Trial, guess: Guess, shapes: int) -> Fin
             zip(("first", "last"), products.k_range, strict=True), size=products.depth, times=products.times
         )
     slot = Slot(own_name(launcher, array), "global", index)
-    place, store = _place(launcher, name, array, products.facts), None
+    place, more = result_place(launcher, trial, name, (array, index), products.facts)
+    facts, store = facts | more, None
     if guess.key == ("wrong-result", "") and hangs_on_zeros(launcher, trial, one):
         more, test = at_zeros(launcher)
         facts |= more
@@ -198,42 +189,8 @@ def _facts(
 def _shown(launcher: Launcher, one: Pass, guess: Guess, array: str) -> Any:
     if guess.name != "unwritten-output":
         return one.wrong[array]
-    written = one.run.written.get(_position(launcher, array))
+    written = one.run.written.get(position_of(launcher, array))
     return ~written if written is not None else np.ones_like(one.wrong[array])
-
-
-def _place(launcher: Launcher, name: str, array: str, facts: Mapping[str, Fact]) -> Span | None:
-    program = launcher.program
-    function = function_node(program, launcher.kernel.name)
-    if function is None:
-        return None
-    runs = facts.get("missing")
-    # Where several runs of k are missing, some are missing from every tile: the fault is further in.
-    inner = isinstance(runs, tuple) and len(runs) > 1 and not facts.get("repeated")
-    if name in K_RANGE or inner:
-        inputs = tuple(
-            own_name(launcher, one)
-            for one, arg in launcher.kernel.args.items()
-            if arg.role == "array" and not arg.out
-        )
-        loop = k_loop(function, inputs)
-        if loop is not None:
-            return header_span(program, innermost_loop(loop) if inner else loop)
-    stores = stores_to(function, own_name(launcher, array))
-    if stores:
-        return program.span(stores[-1])
-    name_span = program.span(function)
-    return Span(
-        name_span.line, name_span.column, name_span.line, name_span.column + len(f"def {function.name}")
-    )
-
-
-def own_name(launcher: Launcher, array: str) -> str:
-    """The kernel's own name for an argument of the rubric."""
-    function = function_node(launcher.program, launcher.kernel.name)
-    names = parameters(function) if function is not None else ()
-    position = _position(launcher, array)
-    return names[position] if position < len(names) else array
 
 
 def _block(trial: Trial, index: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Fact]:

@@ -186,17 +186,27 @@ def _unsupported_construct(evidence: Evidence) -> Wording:
     construct = evidence.text("construct")
     known = CONSTRUCTS.get(construct)
     named = known or evidence.code(quote(construct) or "a construct in this file")
+    held = evidence.text("name")
+    if held:  # of the module: a value that host code makes
+        hints = (
+            f"which number does {quote(held)} hold?",
+            "the grader works out the module's numbers from plain arithmetic, `math`, NumPy and simple "
+            "functions, and not from classes, files or the environment",
+            f"if {quote(held)} is a number, write it as one at module level, such as `{held} = 16`",
+        )
+    else:
+        hints = (
+            "can the same be written with indexing, arithmetic, `if`, `for` and `while`?",
+            "a kernel may use what numba compiles for CUDA; the grader follows most of that, but not this",
+            f"rewrite {named}{evidence.on_line()} in plainer terms, and check again",
+        )
     return Wording(
         headline=f"the grader cannot follow {named}",
         primary=known or "outside what the grader interprets",
         seen=(f"the grader stopped{evidence.on_line(' at line ')}",),
         because="the grader interprets the part of Python that kernels are written in and never runs a "
         "file; this lies outside that part, so the kernel is judged neither right nor wrong",
-        hints=(
-            "can the same be written with indexing, arithmetic, `if`, `for` and `while`?",
-            "a kernel may use what numba compiles for CUDA; the grader follows most of that, but not this",
-            f"rewrite {named}{evidence.on_line()} in plainer terms, and check again",
-        ),
+        hints=hints,
     )
 
 

@@ -51,6 +51,10 @@ def _same_access(cause: Finding, effect: Finding) -> bool:
     return cause.primary is not None and span_line(cause.primary) in lines
 
 
+def _same_read(cause: Finding, effect: Finding) -> bool:
+    return cause.primary is not None and span_line(cause.primary) == span_line(effect.primary)
+
+
 def _same_guard(cause: Finding, effect: Finding) -> bool:
     return cause.secondary is not None and cause.secondary == effect.secondary
 
@@ -179,6 +183,12 @@ CONSEQUENCES: tuple[Consequence, ...] = (
         _UNFILLED,
         "a value that went past the end of the tile is missing in its slot",
         _one_array,
+    ),
+    Consequence(
+        _names("out-of-bounds-read"),
+        _UNFILLED,
+        "what a read past the end of a tile finds is another slot, filled or not",
+        _same_read,
     ),
     Consequence(
         _names("out-of-bounds-write"),

@@ -146,7 +146,9 @@ def _checked(evidence: Evidence, wording: Wording) -> str:
         return f"no wrong value was seen{orders}, and it is a fault all the same: {wording.all_the_same}"
     # The compile check says what kind of refusal it was.
     compiled = (known is not None and known.needs_compiler) or bool(evidence.text("refusal"))
-    seen_in = _SAID_BY_THE_COMPILER if compiled else _SEEN_IN[family]
+    # A constant, or a configuration without a grid, is found before anything is launched.
+    unlaunched = evidence.finding.name == "bad-launch-config" and evidence.text("rule") != "block-size"
+    seen_in = _SAID_BY_THE_COMPILER if compiled else _SEEN_IN["compile" if unlaunched else family]
     return sentence(seen_in, wording.all_the_same, joiner="; ")
 
 

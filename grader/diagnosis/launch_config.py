@@ -61,17 +61,27 @@ def bad_launch_config(evidence: Evidence) -> Wording:
 def _bad_constant(evidence: Evidence) -> Wording:
     name, got = quote(evidence.text("name")) or "a constant", quote(evidence.text("got"))
     allowed = listing(evidence.texts("allowed"), "or")
+    written, near = evidence.text("name") or "TILE", evidence.texts("near")
+    value = near[0] if len(near) == 1 else (evidence.texts("allowed") or ("16",))[-1]
+    beside = f"{listing([quote(one) for one in near])} {'holds' if len(near) == 1 else 'hold'} such a number"
     return Wording(
         headline=f"{name} is {got or 'not set'}, and this exercise takes {allowed or 'other values'}",
         primary=f"one of {allowed}" if allowed else "not an allowed value",
-        seen=(f"found {got}" if got else f"{name} is not assigned at module level", f"allowed: {allowed}"),
+        seen=(
+            f"found {got}" if got else f"{name} is not assigned at module level",
+            beside if near else "",
+            f"allowed: {allowed}",
+        ),
         because="the grader reads the constant to choose the block and the shapes, "
         "so it must be a plain number at module level, one of those that the exercise lists",
         hints=(
-            f"what is {name} used for in the launch?",
-            f"{name} has to be a literal number, written once at module level",
-            f"write `{evidence.text('name') or 'TILE'} = {(evidence.texts('allowed') or ('16',))[-1]}`"
-            f"{evidence.on_line()}",
+            f"is {quote(near[0])} what this exercise calls {name}?"
+            if len(near) == 1
+            else f"what is {name} used for in the launch?",
+            f"the grader looks for the name {name}, and for no other"
+            if len(near) == 1
+            else f"{name} has to be a literal number, written once at module level",
+            f"write `{written} = {value}`" + (" below it" if len(near) == 1 else evidence.on_line()),
         ),
     )
 

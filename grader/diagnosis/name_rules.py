@@ -42,6 +42,19 @@ def _numpy_function(p: Parts) -> Rule:
     )
 
 
+def _array_method(p: Parts) -> Rule:
+    return (
+        f"{p.name} has no version for kernels",
+        "not compiled for the GPU",
+        "numba compiles some of what NumPy's arrays can do for the GPU, and this is not among it: a kernel "
+        "has no memory for new arrays",
+        f"which elements is {p.name} to give?",
+        f"write {p.wanted}, which names the same elements, in place of {p.name}{p.at}"
+        if p.wanted
+        else f"do without {p.name}: work on single elements{p.at}",
+    )
+
+
 def _keyword_argument(p: Parts) -> Rule:
     return (
         f"{p.name} takes no argument by its name inside a kernel",
@@ -56,5 +69,6 @@ RULES: dict[str, Callable[[Parts], Rule]] = {
     "untyped-global": _untyped_global,
     "walrus": _walrus,
     "numpy-function": _numpy_function,
+    "array-method": _array_method,
     "keyword-argument": _keyword_argument,
 }

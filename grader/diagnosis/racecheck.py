@@ -140,7 +140,7 @@ def _write_conflict(evidence: Evidence, space: str) -> Wording:
             f"the index in {target} is the same for several threads"
             if same_line
             else f"the indices in {target} and {other} meet in one element",
-            _conflict_action(evidence, target, space, modify),
+            _conflict_action(evidence, target, space, modify, same_line),
         ),
         all_the_same="which of the stores comes last is left to the device",
     )
@@ -173,12 +173,15 @@ def _conflict_reason(space: str, modify: bool, same_value: bool) -> str:
     return f"of two stores to one word the last one stays, and {ordered} decides which one is last"
 
 
-def _conflict_action(evidence: Evidence, target: str, space: str, modify: bool) -> str:
+def _conflict_action(evidence: Evidence, target: str, space: str, modify: bool, same_line: bool) -> str:
     if modify:
         own = f"where each thread has an element of its own, put its index into {target}{evidence.on_line()}"
         return f"{own}; where the sum over the threads is meant, use `cuda.atomic.add`"
     if space == "global":
         return f"make the index of {target}{evidence.on_line()} different for every thread of the grid"
+    if not same_line:
+        lines = f"line {evidence.other_line}{evidence.on_line(' and on line ')}"
+        return f"let a thread store to one and the same element on {lines}"
     return (
         f"make the index of {target}{evidence.on_line()} different for every thread of the block, "
         "say with both `cuda.threadIdx.x` and `cuda.threadIdx.y` in it"

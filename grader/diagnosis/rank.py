@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from grader.diagnosis.catalogue import CATALOGUE, FAMILIES
 from grader.diagnosis.consequences import CONSEQUENCES
 from grader.diagnosis.evidence import span_line
-from grader.records import Finding
+from grader.records import Finding, Slot, Span
 
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
 _ORDER = {name: position for position, name in enumerate(CATALOGUE)}
@@ -42,7 +42,22 @@ def _distinct(findings: Iterable[Finding]) -> list[Finding]:
         kept = best.get(key)
         if kept is None or _SEVERITIES[finding.severity] < _SEVERITIES[kept.severity]:
             best[key] = finding
-    return list(best.values())
+    return _told_once(sorted(best.values(), key=_seen_most))
+
+
+def _seen_most(finding: Finding) -> tuple[int, int]:
+    return _SEVERITIES[finding.severity], -finding.counts.get("shapes", 0)
+
+
+def _told_once(findings: Iterable[Finding]) -> list[Finding]:
+    """Without those that say the same of the same element, where one of the two has no second place."""
+    kept: dict[tuple[str, Span | None, Slot | None], list[Finding]] = {}
+    for finding in findings:
+        same = kept.setdefault((finding.name, finding.primary, finding.slot), [])
+        bare = finding.secondary is None or any(one.secondary is None for one in same)
+        if finding.slot is None or not same or not bare:
+            same.append(finding)
+    return [one for same in kept.values() for one in same]
 
 
 def _key(finding: Finding) -> _Key:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 
 from grader.diagnosis import source
@@ -52,5 +53,7 @@ def stored_here(evidence: Evidence, secondary: bool = False) -> str:
     span = evidence.finding.secondary if secondary else evidence.finding.primary
     if span is None or not evidence.lines or source.is_store(evidence.lines, span):
         return "the wrong values are stored here"
-    loop = source.test_owner(evidence.lines, span)
-    return "the sum is formed in this loop" if loop is not None else "the wrong values come from here"
+    owner = source.test_owner(evidence.lines, span)
+    if isinstance(owner, ast.For | ast.While):
+        return "the sum is formed in this loop"
+    return "the wrong values come from here" if owner is None else "this decides what comes into the sum"

@@ -22,6 +22,14 @@ CUTS = {
         "as many tiles of k are summed as there are tiles along M, where K has its own number",
         WHOLE_TILES,
     ),
+    "blocks-x": (
+        "as many tiles of k are summed as the grid has blocks along x, where K has its own number",
+        WHOLE_TILES,
+    ),
+    "blocks-y": (
+        "as many tiles of k are summed as the grid has blocks along y, where K has its own number",
+        WHOLE_TILES,
+    ),
     "all-but-one-tile": ("the last tile of k is left out", WHOLE_TILES),
     "all-but-one": ("the last k is left out", "let the loop over k reach K - 1"),
     "all-but-two": ("the last two k are left out", "let the loop over k reach K - 1"),

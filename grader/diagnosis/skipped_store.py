@@ -58,6 +58,11 @@ def _outer(evidence: Evidence) -> ast.If | None:
 
 def fill_action(evidence: Evidence) -> str:
     """What gives the skipped slot a value, in the kernel's own names."""
+    if "suspect-guard" in evidence.context.repair_codes:
+        return (
+            "give each load a test of its own array's bounds alone, and its slot `0.0` where that is false: "
+            "a zero adds nothing to the sum"
+        )
     slot = evidence.finding.slot
     owner = source.test_owner(evidence.lines, evidence.finding.secondary)
     target = source.store_target(evidence.lines, owner, slot.array) if slot is not None else ""

@@ -90,7 +90,9 @@ def _argument_type(p: Parts) -> Rule:
         return (
             f"{p.declared} is declared to take {p.wanted or 'another type'} for {p.name}, and gets {given}",
             "these types are declared",
-            "a kernel with declared types is compiled for these alone, and its arguments must be of them",
+            "a kernel with declared types is compiled for these alone, and its arguments must be of them; C "
+            "stands for an array that lies in memory row by row, as NumPy makes them, F for one that lies "
+            "column by column",
             "which type does each argument have when the kernel is launched?",
             f"declare {given} for {p.name}{p.at}, or leave the types away",
         )
@@ -127,6 +129,12 @@ def _other_rule(p: Parts, rule: str) -> Rule:
     )
 
 
+_ALL_THE_SAME = {
+    False: "the real compiler refuses it, though numba's simulator may accept it",
+    True: "numba compares no argument with a kernel's declared types, and would read memory as they say",
+}
+
+
 def type_error(evidence: Evidence) -> Wording:
     """Word a type error by the rule that it breaks."""
     rule, parts = evidence.text("rule"), Parts(evidence)
@@ -140,5 +148,5 @@ def type_error(evidence: Evidence) -> Wording:
         seen=(", ".join(item for item in (found, wanted) if item) or evidence.place(),),
         because=because,
         hints=(question, f"look at {parts.code}{parts.at}: {label}", action),
-        all_the_same="the real compiler refuses it, though numba's simulator may accept it",
+        all_the_same=_ALL_THE_SAME[bool(parts.declared)],
     )

@@ -148,16 +148,6 @@ def _kernel_returns_value(p: Parts) -> Rule:
     )
 
 
-def _no_value(p: Parts) -> Rule:
-    return (
-        f"{p.name} would get no value: {p.code} gives none",
-        "gives no value",
-        "a call that only does something, such as a barrier, has no result",
-        "what should the name hold?",
-        f"call it as a statement of its own{p.at}",
-    )
-
-
 def _grid_dimension(p: Parts) -> Rule:
     return (
         f"{p.code} needs the number 1, 2 or 3",
@@ -219,6 +209,28 @@ def _unsupported_python(p: Parts) -> Rule:
     )
 
 
+def _print_argument(p: Parts) -> Rule:
+    return (
+        f"`print` does not take {p.got or 'this'} inside a kernel",
+        "nothing that a kernel prints",
+        "inside a kernel `print` takes constant text, real numbers and tuples of numbers, one after another, "
+        "and none of its options; it puts a space between them and ends the line",
+        "which numbers have to be seen?",
+        f"pass `print` texts in quotes and single numbers alone{p.at}",
+    )
+
+
+def _text_of_value(p: Parts) -> Rule:
+    return (
+        f"{p.name} makes text of a value, which a kernel cannot",
+        "text made of a value",
+        "the compiler for the GPU knows text that is written out in quotes, and has no way of putting a "
+        "value into it; `print` takes constant texts and numbers, one after another",
+        "which parts of the text are constant, and which are numbers?",
+        f"to print it, pass its parts one after another: {p.wanted}{p.at}",
+    )
+
+
 RULES: dict[str, Callable[[Parts], Rule]] = {
     "unset-variable": _unset_variable,
     "plain-function": _plain_function,
@@ -234,11 +246,12 @@ RULES: dict[str, Callable[[Parts], Rule]] = {
     "element-type": _element_type,
     "array-assignment": _array_assignment,
     "kernel-returns-value": _kernel_returns_value,
-    "no-value": _no_value,
     "grid-dimension": _grid_dimension,
     "dtype": _dtype,
     "half-precision-constant": _half_precision_constant,
     "negative-extent": _negative_extent,
     "non-constant-array": _non_constant_array,
+    "print-argument": _print_argument,
+    "text-of-value": _text_of_value,
     "unsupported-python": _unsupported_python,
 }

@@ -70,6 +70,7 @@ RUNGS: Final[tuple[Rung, ...]] = (
     Rung("cublas_bf16", "cuBLAS BF16", "BF16"),
 )
 
+
 def fits(rung: Rung, architecture: str) -> bool:
     """Whether a GPU of that architecture, say ``sm_80``, has the rung's instructions."""
     return not rung.only_on or rung.only_on == architecture

@@ -16,11 +16,11 @@ from grader.simt.context import Context, Typed
 from grader.simt.memory import View, c_strides
 from grader.simt.types import Array, Scalar, Tuple
 
-METHODS = ("transpose", "reshape", "ravel")
+METHODS = ("transpose", "reshape")
 
 
 def method(context: Context, node: ast.Call, owner: Typed, name: str) -> Typed:
-    """``A.transpose()``, ``A.reshape(...)`` and ``A.ravel()``."""
+    """``A.transpose()`` and ``A.reshape(...)``."""
     assert isinstance(owner.kind, Array)
     if node.keywords:
         context.unsupported(node, f"array-{name}")
@@ -29,7 +29,7 @@ def method(context: Context, node: ast.Call, owner: Typed, name: str) -> Typed:
     run = owner.run
     if name == "transpose":
         return Typed(owner.kind, lambda fr, m: transposed(flat_view(fr, run(fr, m))))
-    return _reshaped(context, node, owner, _extents(context, node) if name == "reshape" else [-1])
+    return _reshaped(context, node, owner, _extents(context, node))
 
 
 def _extents(context: Context, node: ast.Call) -> list[Any]:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from typing import Any, NoReturn
 
 import numpy as np
 
 from grader.simt import expressions, shared_memory
+from grader.simt.attributes import ELEMENT_TYPES
 from grader.simt.context import Context, Typed
 from grader.simt.geometry import Chunk
 from grader.simt.host import Path
 from grader.simt.local import LocalArray
 from grader.simt.memory import View
-from grader.simt.types import CODES, CONSTANT_ARRAY, Array, Scalar, Space, Text, Tuple
+from grader.simt.type_names import code_of_path, code_of_text
+from grader.simt.types import CONSTANT_ARRAY, Array, Scalar, Space, Text, Tuple
 
 LOCAL_LIMIT = 65_536
+#: Types of elements that numba has and the machine does not follow.
+_UNFOLLOWED = re.compile(r"bfloat16|\w+x[1-4]|u?(char|short|int|long|longlong)[1-4]|(float|double)[1-4]")
 
 
 def shared(context: Context, node: ast.Call) -> Typed:
@@ -158,14 +163,17 @@ def _reason(context: Context, node: ast.expr) -> str:
 
 def dtype_code(context: Context, node: ast.expr) -> str:
     """The scalar type that a dtype argument names."""
-    typed = expressions.expression(context, node)
-    if isinstance(typed.kind, Text) and typed.kind.value in CODES:
-        return CODES[typed.kind.value]
-    if isinstance(typed.kind, Space):
-        module, _, name = typed.kind.path.rpartition(".")
-        if module in ("numba", "numpy", "numpy.dtype") and name in CODES:
-            return CODES[name]
-    return context.fail(node, "dtype", got=ast.unparse(node))
+    kind = expressions.expression(context, node).kind
+    code = None
+    if isinstance(kind, Text):
+        code = code_of_text(kind.value)
+    elif isinstance(kind, Space):
+        path = kind.path.replace(ELEMENT_TYPES, "numpy.")
+        code = code_of_path(path)
+        foreign = path.partition(".")[0] not in ("numba", "numpy", path)
+        if code is None and (foreign or _UNFOLLOWED.fullmatch(path.rpartition(".")[2])):
+            context.unsupported(node, path)
+    return code or context.fail(node, "dtype", got=ast.unparse(node))
 
 
 __all__ = ["Any", "Path", "constant", "dtype_code", "local", "shared"]

@@ -56,11 +56,13 @@ def bind(context: Context, target: ast.expr, value: Typed, source: ast.expr) -> 
 
 
 def _bind_name(context: Context, name: str, value: Typed, source: ast.expr) -> Run:
-    if value.kind == NONE:
-        context.fail(source, "no-value", name=name)
     context.kinds[name] = context.earlier[name] = value.kind
     if isinstance(value.kind, Scalar) and value.kind.code == "d":
         context.origins[name] = source
+    if value.kind == NONE:
+        # ``None``, or what a call gives that only does something.
+        context.statics[(name, NONE)] = Typed(NONE, lambda fr, m: None)
+        return value.run
     if isinstance(value.kind, Space | Device | Text):
         context.statics[(name, value.kind)] = value
         return lambda fr, m: None

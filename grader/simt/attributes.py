@@ -23,44 +23,14 @@ DIMS = {"x": 0, "y": 1, "z": 2}
 INDEX_PATHS = ("numba.cuda.threadIdx", "numba.cuda.blockIdx", "numba.cuda.blockDim", "numba.cuda.gridDim")
 #: Where the paths of arrays' own ``dtype`` lie.
 ELEMENT_TYPES = "numpy.dtype."
-# What numba has for arrays and the machine does not follow: most of it makes new arrays.
-UNFOLLOWED = frozenset(
-    [
-        "real",
-        "imag",
-        "flat",
-        "ctypes",
-        "flags",
-        "view",
-        "reshape",
-        "ravel",
-        "flatten",
-        "copy",
-        "astype",
-        "sum",
-        "prod",
-        "min",
-        "max",
-        "mean",
-        "var",
-        "std",
-        "any",
-        "all",
-        "argmin",
-        "argmax",
-        "argsort",
-        "sort",
-        "nonzero",
-        "take",
-        "item",
-        "fill",
-        "repeat",
-        "cumsum",
-        "cumprod",
-        "conj",
-        "conjugate",
-    ]
+# What numba compiles of arrays and the machine does not follow.
+_UNFOLLOWED_WORDS = "all any argmax argmin ctypes fill flat imag item mean prod real std sum var view"
+_UNFOLLOWED = frozenset(_UNFOLLOWED_WORDS.split())
+# What numba-cuda (0.30) has no code for: most of it makes new arrays, for which kernels have no memory.
+_REFUSED_WORDS = (
+    "argsort astype conj conjugate copy cumprod cumsum flags flatten max min nonzero ravel repeat sort take"
 )
+_REFUSED = frozenset(_REFUSED_WORDS.split())
 
 
 def attribute(context: Context, node: ast.Attribute) -> Typed:
@@ -150,7 +120,11 @@ def _of_array(context: Context, node: ast.Attribute, owner: Typed, kind: Array) 
             return Typed(INT64, lambda fr, m: run(fr, m).size * size)
         case "T":
             return Typed(kind, lambda fr, m: transposed(flat_view(fr, run(fr, m))))
-    if node.attr in UNFOLLOWED:
+    if node.attr in _REFUSED:
+        array = ast.unparse(node.value)
+        wanted = f"{array}.reshape(-1)" if node.attr in ("ravel", "flatten") else ""
+        context.fail(node, "array-method", name=f"{array}.{node.attr}", wanted=wanted)
+    if node.attr in _UNFOLLOWED:
         context.unsupported(node, f"array-{node.attr}")
     return context.fail(node, "unknown-attribute", name=node.attr, got=kind.name)
 

@@ -9,18 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from grader.simt import arithmetic, expressions, types, values, whole_numbers
+from grader.simt import arithmetic, types, values, whole_numbers
 from grader.simt.arguments import Handler, mapped, parts_of, refuse_types, scalars, with_taint
 from grader.simt.context import Context, Typed
 from grader.simt.mathematics import float_code
-from grader.simt.types import CODES, INT64, NONE, Array, Scalar, Tuple
+from grader.simt.types import INT64, NONE, Array, Scalar, Text, Tuple
 from grader.simt.values import cast, join, strip
-
-
-def scalar_code(path: str) -> str | None:
-    """The type code of a cast such as ``numba.float32``; None where the path names no type."""
-    module, _, name = path.rpartition(".")
-    return CODES.get(name) if module in ("numba", "numpy", "numba.cuda") else None
 
 
 def to_type(context: Context, node: ast.Call, arguments: list[Typed], code: str) -> Typed:
@@ -100,10 +94,11 @@ def _fold(runs: list[Any], code: str, combine: Callable[[Any, Any], Any], plain:
 
 
 def length(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
-    """``len`` of a tuple or of an array's first axis."""
+    """``len`` of a tuple, of constant text or of an array's first axis."""
     kind = arguments[0].kind if len(arguments) == 1 else NONE
-    if isinstance(kind, Tuple):
-        return Typed(types.literal(len(kind.items)), lambda fr, m: len(kind.items))
+    if isinstance(kind, Tuple | Text):
+        count = len(kind.items if isinstance(kind, Tuple) else kind.value)
+        return Typed(types.literal(count), lambda fr, m: count)
     if not isinstance(kind, Array):
         context.fail(node, "argument-type", name="len", got=kind.name)
     run = arguments[0].run
@@ -199,12 +194,4 @@ def chosen(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
 
 def nothing(context: Context, node: ast.Call, arguments: list[Typed]) -> Typed:
     """A call without effect on what the machine models: fences and pauses."""
-    return Typed(NONE, lambda fr, m: None)
-
-
-def printing(context: Context, node: ast.Call) -> Typed:
-    """``print``: its arguments have to compile; nothing is shown."""
-    for item in node.args:
-        if not isinstance(item, ast.JoinedStr):
-            expressions.expression(context, item)
     return Typed(NONE, lambda fr, m: None)

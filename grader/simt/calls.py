@@ -24,12 +24,14 @@ from grader.simt import (
     numpy_functions,
     ptx_calls,
     starred,
+    texts,
     warps,
     whole_numbers,
 )
 from grader.simt.arguments import Handler, scalars
 from grader.simt.attributes import index_run
 from grader.simt.context import Context, Run, Typed
+from grader.simt.type_names import code_of_path
 from grader.simt.types import INT64, NONE, Array, Device, Scalar, Space, Tuple
 
 
@@ -63,7 +65,7 @@ def _of_library(context: Context, node: ast.Call, arguments: list[Typed], path: 
     handler = _PLAIN.get(path)
     if handler is not None:
         return handler(context, node, arguments)
-    scalar = builtin_calls.scalar_code(path)
+    scalar = code_of_path(path)
     if scalar is not None:
         return builtin_calls.to_type(context, node, arguments, scalar)
     module, _, name = path.rpartition(".")
@@ -149,7 +151,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call], Typed]] = {
     **{f"numba.cuda.{name}": cache_hints.load for name in cache_hints.LOADS},
     **{f"numba.cuda.{name}": cache_hints.store for name in cache_hints.STORES},
     **ptx_calls.CALLS,
-    "print": builtin_calls.printing,
+    "print": texts.printing,
 }
 _PLAIN: dict[str, Handler] = {
     "int": builtin_calls.whole,
@@ -160,6 +162,8 @@ _PLAIN: dict[str, Handler] = {
     "max": builtin_calls.extreme(False),
     "len": builtin_calls.length,
     "round": builtin_calls.rounded,
+    "str": texts.from_value,
+    "repr": texts.from_value,
     "pow": builtin_calls.power,
     "divmod": builtin_calls.quotient_and_rest,
     "sum": builtin_calls.total,

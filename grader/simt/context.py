@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 from grader.records import Fact, Finding, Span
 from grader.simt.evidence import Site
 from grader.simt.host import Function, Interpreter, Path, Unknown
+from grader.simt.host_values import ANY_NAME
 from grader.simt.machine import Machine, Stop
 from grader.simt.mask import DEAD, Active
 from grader.simt.program import Program
@@ -174,7 +175,11 @@ class Context:
                 if isinstance(found, Unknown):
                     self.stop(node, "unsupported-construct", construct="unknown-value", name=node.id)
                 return found
-        return Path(node.id) if node.id in BUILTIN_NAMES else self.fail(node, "unknown-name", name=node.id)
+        if node.id in BUILTIN_NAMES:
+            return Path(node.id)
+        if any(ANY_NAME in scope for scope in self.function.scopes):
+            self.stop(node, "unsupported-construct", construct="unknown-value", name=node.id)
+        return self.fail(node, "unknown-name", name=node.id)
 
     def interpreter(self) -> Interpreter:
         """The scalar interpreter over the function's own scopes."""

@@ -8,7 +8,7 @@ from typing import Any
 from grader.simt import arithmetic, expressions, signature, types
 from grader.simt.context import Context, Frame, Typed
 from grader.simt.host import Function
-from grader.simt.types import NONE, Clash, Kind, Scalar, Tuple
+from grader.simt.types import NONE, Array, Clash, Kind, Scalar, Tuple
 from grader.simt.values import cast, select
 from grader.simt.variables import assign
 
@@ -89,6 +89,13 @@ def _declared(
     if len(wanted) != len(arguments):
         name = function.node.name
         context.fail(node, "argument-count", name=name, got=len(arguments), wanted=len(wanted))
+    for have, want in zip(arguments, wanted, strict=True):
+        if not isinstance(want, Array):
+            continue
+        alike = isinstance(have.kind, Array) and (have.kind.code, have.kind.ndim) == (want.code, want.ndim)
+        if not alike:
+            name = ast.unparse(node.func)
+            context.fail(node, "argument-type", name=name, got=have.kind.name, wanted=want.name)
     converted = [
         Typed(want, arithmetic.convert(have, want.code))
         if isinstance(want, Scalar) and isinstance(have.kind, Scalar)

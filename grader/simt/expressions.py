@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from grader.simt import arithmetic, assignments, attributes, calls, closures, logic, subscripts, types
+from grader.simt import arithmetic, assignments, attributes, calls, closures, logic, subscripts, texts, types
 from grader.simt.arguments import parts_of
 from grader.simt.constants import constant_typed
 from grader.simt.context import Context, Typed
@@ -46,9 +46,11 @@ def _name(context: Context, node: ast.Name) -> Typed:
     kind = context.kinds.get(name) or _plain_number(context.earlier.get(name))
     if kind is None:
         context.fail(node, "unset-variable", name=name)
+    if isinstance(kind, Clash) and types.NONE in (kind.left, kind.right):
+        context.unsupported(node, "none-or-value")
     if isinstance(kind, Clash):
         context.fail(node, "no-common-type", name=name, got=(kind.left.name, kind.right.name))
-    if isinstance(kind, Space | Device | types.Text) or (isinstance(kind, Tuple) and _static(kind)):
+    if _static(kind):
         known = context.statics.get((name, kind))
         if known is not None:
             return known
@@ -64,10 +66,13 @@ def _plain_number(kind: Kind | None) -> Kind | None:
 
 
 def _static(kind: Kind) -> bool:
-    return isinstance(kind, Space | Device | types.Text)
+    return isinstance(kind, Space | Device | types.Text | types.NoneKind)
 
 
 def _binop(context: Context, node: ast.BinOp) -> Typed:
+    text = texts.folded(node)
+    if text is not None:
+        return constant_typed(context, node, text)
     left, right = expression(context, node.left), expression(context, node.right)
     if isinstance(left.kind, Tuple) and isinstance(right.kind, Tuple) and isinstance(node.op, ast.Add):
         a, b = left.run, right.run
@@ -142,10 +147,6 @@ def items(context: Context, nodes: list[ast.expr]) -> list[Typed]:
     return parts
 
 
-def _joined(context: Context, node: ast.JoinedStr) -> Typed:
-    return Typed(types.Text(""), lambda fr, m: "")
-
-
 _HANDLERS: dict[type[ast.expr], Callable[[Context, Any], Typed]] = {
     ast.Constant: _constant,
     ast.Name: _name,
@@ -158,7 +159,7 @@ _HANDLERS: dict[type[ast.expr], Callable[[Context, Any], Typed]] = {
     ast.Attribute: lambda context, node: attributes.attribute(context, node),  # noqa: PLW0108 - import cycle
     ast.Subscript: lambda context, node: subscripts.subscript(context, node),  # noqa: PLW0108
     ast.Call: lambda context, node: calls.call(context, node),  # noqa: PLW0108
-    ast.JoinedStr: _joined,
+    ast.JoinedStr: lambda context, node: texts.joined(context, node),  # noqa: PLW0108 - import cycle
     ast.NamedExpr: _named,
     ast.Lambda: _lambda,
 }

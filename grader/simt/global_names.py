@@ -12,7 +12,7 @@ from typing import Any
 from grader.simt.context import Context
 from grader.simt.cuda_names import misspelt
 from grader.simt.host import Path
-from grader.simt.types import CODES
+from grader.simt.type_names import code_of_path
 
 #: Of ``numba.cuda``: what kernels use, and has a type behind ``cuda.`` alone.
 _DOTTED_WORDS = (
@@ -44,7 +44,7 @@ def check_global(context: Context, node: ast.Name, value: Any) -> None:
     if isinstance(value, tuple):
         for item in value:
             # A tuple of the module may hold types, and no functions.
-            if isinstance(item, Path) and item.name.rpartition(".")[2] not in CODES:
+            if isinstance(item, Path) and code_of_path(item.name) is None:
                 context.fail(node, "untyped-global", name=node.id)
     if not isinstance(value, Path):
         return

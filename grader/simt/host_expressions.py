@@ -13,7 +13,17 @@ import numpy as np
 
 from grader.simt.host_functions import ARRAY_FACTS, TYPE_FACTS, TooLargeError
 from grader.simt.host_tables import BINARY, COMPARE, MAX_BITS, METHODS, UNARY, is_number, is_plain
-from grader.simt.host_values import Budget, Function, HostError, Method, Once, Path, Unknown, path_value
+from grader.simt.host_values import (
+    ANY_NAME,
+    Budget,
+    Function,
+    HostError,
+    Method,
+    Once,
+    Path,
+    Unknown,
+    path_value,
+)
 
 MAX_ITEMS = 100_000
 
@@ -49,6 +59,8 @@ class Evaluator:
                 return found
         if hasattr(builtins, node.id):
             return Path(node.id)
+        if any(ANY_NAME in scope for scope in self.scopes):
+            raise HostError(node, "unknown-value", node.id)
         raise HostError(node, "unknown-name", f"NameError: name '{node.id}' is not defined")
 
     def _tuple(self, node: ast.Tuple) -> Any:

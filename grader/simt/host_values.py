@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.records import Span
+from grader.simt.type_names import same_path, starred
 
 JIT_PATHS = frozenset({"numba.cuda.jit", "numba.jit", "numba.njit"})
 
@@ -121,28 +122,34 @@ def _column(lines: tuple[str, ...], line: int, offset: int) -> int:
 def bind_import(node: ast.Import | ast.ImportFrom, scope: dict[str, Any]) -> None:
     """Bind imported names to their dotted paths; nothing is imported."""
     for alias in node.names:
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and alias.name == "*":
+            _bind_all(node.module or "", scope)
+        elif isinstance(node, ast.ImportFrom):
             scope[alias.asname or alias.name] = path_value(f"{node.module or ''}.{alias.name}")
         elif alias.asname:
-            scope[alias.asname] = Path(alias.name)
+            scope[alias.asname] = path_value(alias.name)
         else:
             root = alias.name.split(".")[0]
             scope[root] = Path(root)
 
 
+#: What a scope holds under the star's own name where a star may have brought any name.
+ANY_NAME = "*"
+
+
+def _bind_all(module: str, scope: dict[str, Any]) -> None:
+    names, complete = starred(module)
+    scope |= {name: path_value(f"{module}.{name}") for name in names}
+    if not complete:
+        scope[ANY_NAME] = Path(module)
+
+
 def path_value(path: str) -> Any:
     """Constants of ``math`` and NumPy are values; every other dotted name stays a path."""
-    for module, same in _SAME_MODULES:
-        path = path.replace(module, same)
+    path = same_path(path)
     return _CONSTANTS.get(path, Path(path))
 
 
-_SAME_MODULES = (
-    ("numba.types.", "numba."),
-    ("numba.core.types.", "numba."),
-    ("numba.cuda.types.", "numba."),
-    ("numba.cuda.np.", "numpy."),
-)
 _CONSTANTS = {
     "math.pi": math.pi,
     "math.e": math.e,
@@ -153,5 +160,6 @@ _CONSTANTS = {
     "numpy.e": math.e,
     "numpy.inf": math.inf,
     "numpy.nan": math.nan,
+    "numpy.newaxis": None,
     "sys.maxsize": 2**63 - 1,
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from grader.perf.devices import device as device_profile
 from grader.records import Fact, Finding
 from grader.simt.binding import kind_of
@@ -16,7 +18,7 @@ from grader.simt.machine import Stop
 from grader.simt.observer import Observer
 from grader.simt.outcome import Run
 from grader.simt.program import Program, parse
-from grader.simt.signature import declared
+from grader.simt.signature import declared, layout_of
 from grader.simt.tally import Counters
 
 DEFAULT_FUEL = 4_000_000
@@ -75,7 +77,9 @@ def _compiled(
     program: Program, function: Any, what: tuple[str, bool], args: Sequence[Any], constants: Mapping[str, Any]
 ) -> Compiled:
     """The kernel for these argument types, compiled once; ``what`` is its name and whether it is traced."""
-    kinds = declared(program, function, tuple(kind_of(arg, position) for position, arg in enumerate(args)))
+    given = tuple(kind_of(arg, position) for position, arg in enumerate(args))
+    layouts = tuple(layout_of(arg) if isinstance(arg, np.ndarray) else "" for arg in args)
+    kinds = declared(program, function, given, layouts)
     key = (what, kinds, repr(sorted(constants.items())))
     found = program.compiled.get(key)
     if found is None:

@@ -10,11 +10,11 @@ import numpy as np
 from grader.records import Finding
 from grader.simt import arithmetic, expressions, types
 from grader.simt.arguments import parts_of
-from grader.simt.context import Context, Typed
+from grader.simt.context import Context, Run, Typed
 from grader.simt.decided import decided
-from grader.simt.machine import Stop
+from grader.simt.machine import Machine, Stop
 from grader.simt.types import Clash, Kind, Scalar, Tuple
-from grader.simt.values import Tainted, as_condition, join, select, strip
+from grader.simt.values import Tainted, as_condition, cast, join, select, strip
 
 
 def _chain(context: Context, node: ast.Compare, operands: list[Typed]) -> Typed:
@@ -23,8 +23,8 @@ def _chain(context: Context, node: ast.Compare, operands: list[Typed]) -> Typed:
         arithmetic.binary(context, node, op, operands[i], operands[i + 1]) for i, op in enumerate(node.ops)
     ]
     result = links[0]
-    for link in links[1:]:
-        result = conjunction(result, link, False, True)
+    for link, last in zip(links[1:], node.comparators[1:], strict=True):
+        result = conjunction(result, link, _touches(last), True)
     return result
 
 
@@ -40,23 +40,23 @@ def conjunction(left: Typed, right: Typed, narrow: bool, is_and: bool) -> Typed:
         if type(a) is bool:
             return as_condition(second(fr, m)) if a is is_and else a
         if not narrow:
-            return _combine(a, as_condition(second(fr, m)), is_and)
+            return _combine(fr.mc, a, as_condition(second(fr, m)), is_and)
         plain = strip(a)
         yes, no = fr.mc.split(m, plain)
         rest = yes if is_and else no
         if rest is not None and not hasattr(rest, "array"):
             return a
-        return _combine(a, as_condition(second(fr, rest)), is_and)
+        return _combine(fr.mc, a, as_condition(second(fr, rest)), is_and)
 
     return Typed(types.BOOL, run)
 
 
-def _combine(a: Any, b: Any, is_and: bool) -> Any:
+def _combine(mc: Machine, a: Any, b: Any, is_and: bool) -> Any:
     if type(b) is bool:
         return (a if b else _constant_like(a, False)) if is_and else (_constant_like(a, True) if b else a)
     if type(a) is Tainted or type(b) is Tainted:
         return _combine_tainted(a, b, is_and)
-    return a & b if is_and else a | b
+    return mc.narrowing.combine(a, b, is_and)
 
 
 def _constant_like(a: Any, value: bool) -> bool:
@@ -89,17 +89,19 @@ def _negate(value: Any) -> Any:
 def boolean(context: Context, node: ast.BoolOp) -> Typed:
     """``a and b``, ``a or b``."""
     is_and = isinstance(node.op, ast.And)
-    parts = [expressions.expression(context, part) for part in node.values]
-    if all(part.kind == types.BOOL for part in parts):
-        result = parts[0]
-        for part, source in zip(parts[1:], node.values[1:], strict=True):
-            result = conjunction(result, part, _touches(source), is_and)
+    parts = [expressions.expression(context, node.values[0])]
+    parts += [_on_some_paths(context, part) for part in node.values[1:]]
+    result, conditions = parts[0], 1
+    while conditions < len(parts) and result.kind == parts[conditions].kind == types.BOOL:
+        result = conjunction(result, parts[conditions], _touches(node.values[conditions]), is_and)
+        conditions += 1
+    if conditions == len(parts):
         return result
-    return _value_of_boolop(context, node, parts, is_and)
+    return _value_of_boolop(context, node, [result, *parts[conditions:]], is_and)
 
 
 def _value_of_boolop(context: Context, node: ast.BoolOp, parts: list[Typed], is_and: bool) -> Typed:
-    """``a or b`` on numbers gives one of the operands, as in Python."""
+    """``a or b`` on numbers gives one of the operands: a later one where those before it do not tell."""
     kind: Kind = types.plain(parts[0].kind)
     for part in parts[1:]:
         kind = types.unify(kind, types.plain(part.kind))
@@ -107,26 +109,49 @@ def _value_of_boolop(context: Context, node: ast.BoolOp, parts: list[Typed], is_
         context.fail(
             node, "operand-type", operator="and" if is_and else "or", got=tuple(p.kind.name for p in parts)
         )
-    runs = [arithmetic.convert(part, kind.code) for part in parts]
+    first, code = parts[0].run, kind.code
+    runs = [arithmetic.convert(part, code) for part in parts[1:]]
 
     def run(fr: Any, m: Any) -> Any:
-        value = runs[0](fr, m)
-        for following in runs[1:]:
+        value = first(fr, m)
+        condition, value = as_condition(value), cast(value, code)
+        for following in runs:
+            value = _one_or_other(fr, m, condition, value, following, is_and)
             condition = as_condition(value)
-            if type(condition) is bool:
-                value = following(fr, m) if condition is is_and else value
-            else:
-                plain = condition.value if type(condition) is Tainted else condition
-                other = following(fr, m)
-                value = join(select(plain, *((other, value) if is_and else (value, other))), condition)
         return value
 
     return Typed(kind, run)
 
 
+def _one_or_other(fr: Any, m: Any, condition: Any, value: Any, following: Run, is_and: bool) -> Any:
+    """``value``, or what follows it: that is evaluated by those threads alone that come to it."""
+    if type(condition) is bool:
+        return following(fr, m) if condition is is_and else value
+    plain = strip(condition)
+    yes, no = fr.mc.split(m, plain)
+    rest = yes if is_and else no
+    if rest is not None and not hasattr(rest, "array"):
+        return join(value, condition)
+    other = following(fr, rest)
+    return join(select(plain, *((other, value) if is_and else (value, other))), condition)
+
+
+def _on_some_paths(context: Context, node: ast.expr) -> Typed:
+    """An expression that not all threads evaluate: what ``:=`` sets in it keeps its type for the others."""
+    before = dict(context.kinds)
+    made = expressions.expression(context, node)
+    for part in ast.walk(node):
+        if isinstance(part, ast.NamedExpr) and part.target.id in before:
+            name = part.target.id
+            if types.plain(before[name]) != types.plain(context.kinds[name]):
+                context.unsupported(part, "walrus-of-another-type")
+            context.kinds[name] = types.plain(before[name])
+    return made
+
+
 def _touches(node: ast.expr) -> bool:
     """Whether evaluating the expression may touch memory or act, so that it must be narrowed."""
-    return any(isinstance(part, ast.Subscript | ast.Call) for part in ast.walk(node))
+    return any(isinstance(part, ast.Subscript | ast.Call | ast.NamedExpr) for part in ast.walk(node))
 
 
 def comparison(context: Context, node: ast.Compare) -> Typed:
@@ -165,9 +190,11 @@ def conditional(context: Context, node: ast.IfExp) -> Typed:
         return expressions.expression(context, node.body if taken else node.orelse)
     test = expressions.expression(context, node.test)
     outer, context.guard = context.guard, node.test
-    yes, no = expressions.expression(context, node.body), expressions.expression(context, node.orelse)
+    yes, no = _on_some_paths(context, node.body), _on_some_paths(context, node.orelse)
     context.guard = outer
     kind = types.unify(types.plain(yes.kind), types.plain(no.kind))
+    if isinstance(kind, Clash) and types.NONE in (yes.kind, no.kind):
+        context.unsupported(node, "none-or-value")
     if isinstance(kind, Clash):
         context.fail(node, "no-common-type", got=(yes.kind.name, no.kind.name))
     condition, site = test.run, context.site(node.test)

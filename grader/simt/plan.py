@@ -20,7 +20,7 @@ import numpy as np
 from grader.records import Fact, Finding
 from grader.simt.free_names import free_names
 from grader.simt.host import Function, HostError, Interpreter, Path, Unknown
-from grader.simt.host_values import path_value
+from grader.simt.host_values import ANY_NAME, path_value
 from grader.simt.program import Program
 from grader.simt.signature import declared_types
 
@@ -141,6 +141,8 @@ class _Planner:
             if name.id in scope:
                 return self._described(name, scope[name.id])
         if not hasattr(builtins, name.id):
+            if any(ANY_NAME in scope for scope in function.scopes):
+                return self._refuse(name, "unknown-value", name.id)
             self._add_finding("type-error", name, {"rule": "unknown-name", "name": name.id})
         return None
 

@@ -11,16 +11,20 @@ from grader.records import Fact, Finding
 from grader.simt.host import Function, HostError, Interpreter, Path
 from grader.simt.machine import Stop
 from grader.simt.program import Program
-from grader.simt.types import CODES, Array, Kind, Scalar
+from grader.simt.type_names import NUMBA_TYPES, code_of_path
+from grader.simt.types import Array, Kind, Scalar
 from grader.simt.values import cast_scalar
 
 
-def declared(program: Program, function: Function, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+def declared(
+    program: Program, function: Function, kinds: tuple[Kind, ...], layouts: tuple[str, ...] = ()
+) -> tuple[Kind, ...]:
     """Types of the parameters under the decorator's signature; ``kinds`` where it has none.
 
     Scalars are converted to the declared type. numba launches a kernel of one signature with any
-    array: one of the same element size has its bytes read as the declared type; for another size
-    or rank it reads memory that is not the array's, which is refused here.
+    array: one of the same element size has its bytes read as the declared type; for another size,
+    rank or order of the elements it reads others than those meant, which is refused here. ``layouts``
+    holds the orders, "C" and "F", that each array's elements have.
     """
     wanted = parameters(function)
     if wanted is None:
@@ -35,20 +39,33 @@ def declared(program: Program, function: Function, kinds: tuple[Kind, ...]) -> t
         }
         raise Stop(Finding("type-error", "error", place, facts=facts))
     result: list[Kind] = []
-    for position, (kind, want) in enumerate(zip(kinds, wanted, strict=True)):
+    for position, (kind, want, node) in enumerate(zip(kinds, wanted, _parts(function), strict=True)):
         if isinstance(kind, Scalar) and isinstance(want, Scalar):
             result.append(want)
             continue
+        order = layouts[position] if layouts else "C"
         alike = isinstance(kind, Array) and isinstance(want, Array) and _same_layout(kind, want)
-        if alike and isinstance(kind, Array) and isinstance(want, Array):
+        ordered = not isinstance(want, Array) or want.ndim < 2 or _layout(node) in ("A", *order)
+        if alike and ordered and isinstance(kind, Array) and isinstance(want, Array):
             result.append(Array(want.code, kind.ndim, kind.space, kind.ident))
             continue
-        if want is not None and not alike:
+        if want is not None:
             name = function.node.args.args[position].arg
-            facts = {"rule": "argument-type", "name": name, "got": kind.name, "wanted": want.name}
+            got, asked = kind.name, want.name
+            if alike:
+                got, asked = (
+                    f"{one[:-1]}, {how})" for one, how in ((got, order[:1] or "A"), (asked, _layout(node)))
+                )
+            facts = {"rule": "argument-type", "name": name, "got": got, "wanted": asked}
             raise Stop(Finding("type-error", "error", place, facts=facts))
         result.append(kind)
     return tuple(result)
+
+
+def layout_of(array: np.ndarray[Any, Any]) -> str:
+    """The orders that an array's elements lie in: "C" row by row, "F" column by column; both, or neither."""
+    flags = array.flags
+    return "C" * bool(flags.c_contiguous) + "F" * bool(flags.f_contiguous)
 
 
 def _same_layout(kind: Array, want: Array) -> bool:
@@ -56,17 +73,28 @@ def _same_layout(kind: Array, want: Array) -> bool:
     return kind.ndim == want.ndim and np.dtype(kind.code).itemsize == np.dtype(want.code).itemsize
 
 
+def _parts(function: Function) -> list[ast.expr]:
+    """The annotations that the decorator's signature has for the parameters."""
+    node = _node(function)
+    return node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
+
+
+def _layout(node: ast.expr) -> str:
+    """The order "C", "F" or "A" (any) of an array, which its annotation tells by the place of ``::1``."""
+    axes = node.slice if isinstance(node, ast.Subscript) else None
+    parts = axes.elts if isinstance(axes, ast.Tuple) else [axes]
+    tight = [isinstance(part, ast.Slice) and part.step is not None for part in parts]
+    return "C" if tight[-1] else "F" if tight[0] else "A"
+
+
 def parameters(function: Function) -> list[Kind | None] | None:
     """The types that the decorator's signature names, None for one that is not known to us.
 
     None where there is no signature.
     """
-    node = _node(function)
-    if isinstance(node, ast.Call):
-        return [_type(function, item) for item in node.args]
-    if isinstance(node, ast.Tuple):
-        return [_type(function, item) for item in node.elts]
-    return None
+    if not isinstance(_node(function), ast.Call | ast.Tuple):
+        return None
+    return [_type(function, item) for item in _parts(function)]
 
 
 def returned(function: Function) -> Kind | None:
@@ -84,8 +112,7 @@ def declared_types(function: Function) -> dict[str, Any] | None:
     kinds, node = parameters(function), _node(function)
     if kinds is None or node is None:
         return None
-    nodes = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
-    types = [_described(kind, part) for kind, part in zip(kinds, nodes, strict=True)]
+    types = [_described(kind, part) for kind, part in zip(kinds, _parts(function), strict=True)]
     given = returned(function)
     returns = {"dtype": given.name} if isinstance(given, Scalar) else None
     return None if None in types else {"parameters": types, "returns": returns}
@@ -96,9 +123,7 @@ def _described(kind: Kind | None, node: ast.expr) -> dict[str, Any] | None:
         return {"dtype": kind.name}
     if not isinstance(kind, Array) or not isinstance(node, ast.Subscript):
         return None
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    tight = [isinstance(part, ast.Slice) and part.step is not None for part in parts]
-    layout = "C" if tight[-1] else "F" if tight[0] else "A"
+    layout = _layout(node)
     return {"dtype": Scalar(kind.code).name, "ndim": kind.ndim, "layout": layout}
 
 
@@ -127,21 +152,10 @@ def _type(function: Function, node: ast.expr) -> Kind | None:
     except HostError:
         found = None
     if isinstance(found, Path):
-        name = found.name.rsplit(".", 1)[-1]
-    if name in ("bool", "complex"):
-        return Scalar({"bool": "?", "complex": "D"}[name])
-    short = {
-        "f4": "f",
-        "f8": "d",
-        "i4": "i",
-        "i8": "q",
-        "u4": "I",
-        "u8": "Q",
-        "b1": "?",
-        "i1": "b",
-        "u1": "B",
-    }
-    code = CODES.get(name) or short.get(name)
+        name = found.name.rpartition(".")[2]
+        if code_of_path(found.name) is not None:
+            return Scalar(code_of_path(found.name) or "")
+    code = {"complex": "D"}.get(name) or NUMBA_TYPES.get(name)
     return Scalar(code) if code else None
 
 

@@ -42,7 +42,7 @@ def fused(context: Context, node: ast.Subscript) -> ast.Subscript:
     step: ast.expr = node
     while isinstance(step, ast.Subscript):
         items = step.slice.elts if isinstance(step.slice, ast.Tuple) else [step.slice]
-        if any(isinstance(item, ast.Slice) for item in items):
+        if not items or any(isinstance(item, ast.Slice) for item in items):
             return node
         parts = [*items, *parts]
         step = step.value
@@ -171,6 +171,8 @@ def _bound(context: Context, node: ast.expr | None) -> Typed | None:
 
 def _checked_index(context: Context, node: ast.expr, typed: Typed, truncate: bool = False) -> Typed:
     kind = typed.kind
+    if kind == types.NONE:
+        context.unsupported(node, "newaxis")
     whole_number = isinstance(kind, Scalar) and kind.is_int and (truncate or kind.code != "?")
     if not isinstance(kind, Scalar) or not (whole_number or (truncate and kind.is_float)):
         context.fail(node, "index-type", got=kind.name)

@@ -29,10 +29,6 @@ NAMES = {
     "F": "complex64",
     "D": "complex128",
 }
-CODES = {name: code for code, name in NAMES.items()}
-CODES |= {"bool_": "?", "boolean": "?", "intp": "q", "uintp": "Q", "intc": "i", "uintc": "I"}
-CODES |= {"int_": "q", "uint": "Q", "half": "e", "single": "f", "double": "d", "float_": "f"}
-CODES |= {"byte": "B", "char": "b", "short": "h", "ushort": "H", "long_": "q", "ulong": "Q"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ SHOWN = {
         "load_row_unguarded",
         "load_k_unguarded",
         "k_tiles_from_grid",
+        "one_guard_for_both_loads",
         "interior_only",
         "half_precision_tile",
         "shared_shape_with_arithmetic",

@@ -67,7 +67,7 @@ def render(data: dict[str, Any]) -> str:
     agreeing = sum(agree(row) for row in rows.values())
     differing = [row for row in rows.values() if row["explained"]]
     launches = sum(sum(row["explained"].values()) for row in differing)
-    ran = sum(row.get("run", {}).get("fault", "") != "gpu-not-planned" for row in rows.values() if "run" in row)
+    ran = sum("run" in row and row["run"].get("fault") != "gpu-not-planned" for row in rows.values())
     sandboxed = sum(bool(row.get("run", {}).get("sandboxed")) for row in rows.values())
     lucky = sum(bool(row.get("luck")) for row in rows.values())
     good = [name for name, row in batch.items() if row["gpu"]["outcome"] == "PASS"]
@@ -85,8 +85,8 @@ def render(data: dict[str, Any]) -> str:
         f"- Launches that the two judged differently, all explained by what the machine had found: "
         f"{launches}, in {len(differing)} of the kernels.",
         f"- Faulty kernels that the GPU got right on at least one shape, by luck: {lucky}.",
-        f"- {ran} of the {len(rows)} ran on the GPU, {sandboxed} of them in the sandbox; the others have nothing "
-        "that could run.",
+        f"- {ran} of the {len(rows)} ran on the GPU, {sandboxed} of them in the sandbox; the others have "
+        "nothing that could run.",
         "",
         "## A batch of forty with four in its middle that ruin a process",
         "",

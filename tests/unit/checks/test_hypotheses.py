@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,21 @@ def test_a_wrong_product_is_named_by_what_it_equals(
     out: Callable[[Array, Array], Array], name: str, rule: str
 ) -> None:
     assert names(product(out))[0] == (name, rule)
+
+
+@pytest.mark.parametrize(
+    ("cut", "grid", "rule"),
+    [
+        (8, (4, 2), "grid-y-tiles"),
+        (8, (2, 4), "grid-y-tiles"),
+        (12, (3, 2), "blocks-x"),
+        (12, (2, 3), "blocks-y"),
+    ],
+)
+def test_tiles_are_counted_along_what_they_lie_along(cut: int, grid: tuple[int, int], rule: str) -> None:
+    """Seven rows take two tiles and fourteen columns four, along whichever axis of the grid they lie."""
+    one = product(lambda a, b: a[:, :cut] @ b[:cut], m=7, n=14, k=18)
+    assert names(replace(one, grid=grid))[0] == ("dropped-k-tail", rule)
 
 
 def test_the_missing_range_goes_with_the_cut() -> None:

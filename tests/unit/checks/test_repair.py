@@ -6,7 +6,9 @@ import pytest
 
 from grader.checks.evidence import Seen, collect
 from grader.checks.launching import Launcher, Trial
+from grader.checks.partial import Attempt, Reach, part_of
 from grader.checks.repair import Confirmed, confirm
+from grader.checks.repairs import Repair
 from grader.diagnosis import rank
 from grader.records import Finding
 from grader.rubric.load import load_text
@@ -312,6 +314,52 @@ def test_of_two_faults_the_one_that_mends_some_shapes_is_named() -> None:
     left = confirmed(ROW_OF_FIRST_TILE)
     assert left is not None
     assert left.part is None
+
+
+COARSE = """
+    sums = cuda.local.array(2, float32)
+    for c in range(2):
+        sums[c] = 0
+    for t in range((K + TILE - 1) // TILE):
+        As[ty, tx] = A[row, t * TILE + tx] if row < M and t * TILE + tx < K else 0
+        for c in range(2):
+            Bs[ty, tx] = B[t * TILE + ty, col + c * TILE] if t * TILE + ty < K and col + c * TILE < N else 0
+            cuda.syncthreads()
+            for k in range(TILE):
+                sums[0] += As[ty, k] * Bs[k, tx]
+            cuda.syncthreads()
+    for c in range(2):
+        if row < M and col + c * TILE < N:
+            C[row, col + c * TILE] = sums[c]{}
+"""
+
+
+@pytest.mark.parametrize("also", ["", " * 2 - 7"])
+def test_the_rounds_over_a_thread_s_columns_are_no_part_of_a_sum_over_k(also: str) -> None:
+    """Half the columns come right with one round less, which is no repair of a sum in the wrong place."""
+    head, foot = KERNEL.index("    acc = "), KERNEL.index("\ndef launch_config")
+    text = KERNEL[:head] + COARSE.format(also).lstrip("\n") + KERNEL[foot:]
+    text = text.replace("blockIdx.x * TILE", "blockIdx.x * TILE * 2")
+    found = confirmed_text(text.replace("(N + TILE - 1) // TILE, ", "(N + 2 * TILE - 1) // (2 * TILE), "))
+    assert found is not None
+    expected = ("suspect-output", "sums[c]") if also else ("suspect-index", "c")
+    assert [(one.code, one.text) for one in found.repairs] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("family", "code", "speaks"),
+    [
+        ("one_row", "suspect-index", False),
+        ("one_column", "swap-indices", False),
+        ("one_row", "suspect-guard", True),
+        ("aligned", "suspect-index", True),
+    ],
+)
+def test_a_shape_of_one_row_or_column_speaks_for_no_index(family: str, code: str, speaks: bool) -> None:
+    launcher, trials = trials_of(KERNEL.replace("C[row, col] = acc", "C[row, col] = -acc"))
+    ordered = sorted(trials, key=lambda trial: trial.shape.family != family)
+    attempt = Attempt(Finding("wrong-result", "error"), Repair(code, 1, lambda _: True), launcher, Reach(1))
+    assert (part_of([attempt], ordered, ordered[0]) is not None) is speaks
 
 
 def test_a_wrong_result_that_no_edit_brings_nearer_has_no_cause() -> None:

@@ -92,6 +92,17 @@ def test_constants_are_read_from_the_text() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "near"),
+    [("TPB = 16", ("TPB",)), ("TPB = 16\nBLOCK = 8\nWIDTH = 64", ("TPB", "BLOCK")), ("FLAG = True", ())],
+)
+def test_where_a_constant_is_missing_those_that_could_be_it_are_named(
+    text: str, near: tuple[str, ...]
+) -> None:
+    _, (finding,) = constants_of(parse(KERNEL.replace("TILE = 16", text)), {"TILE": (8, 16)})
+    assert (finding.facts["rule"], finding.facts["near"]) == ("constant", near)
+
+
+@pytest.mark.parametrize(
     ("text", "got"), [("TILE = 5", "5"), ("TILE = 16.0", "16.0"), ("TILE = True", "True"), ("", None)]
 )
 def test_a_constant_that_is_not_allowed_is_named(text: str, got: str | None) -> None:

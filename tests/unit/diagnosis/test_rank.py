@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -233,3 +235,24 @@ def test_ranking_does_not_depend_on_the_order_given(findings: list[Finding], ran
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 def test_unknown_places_are_no_obstacle(name: str) -> None:
     assert rank([Finding(name, "error")]) == (Finding(name, "error"),)
+
+
+@pytest.mark.parametrize("effect", ["uninitialised-shared-read", "stale-shared-read"])
+def test_a_read_past_the_tile_comes_before_the_slot_that_it_finds_there(effect: str) -> None:
+    past, slot = (
+        found("out-of-bounds-read", at=34, array="a"),
+        found(effect, "error", at=34, why=27, array="a"),
+    )
+    assert names(slot, past) == ["out-of-bounds-read", effect]
+    elsewhere = found("out-of-bounds-read", at=40, array="a")
+    assert names(slot, elsewhere) == [effect, "out-of-bounds-read"]
+
+
+def test_what_is_known_with_and_without_a_guard_is_told_once_of_one_slot() -> None:
+    bare = replace(found("uninitialised-shared-read", at=50, array="As"), counts={"shapes": 21})
+    guarded = replace(found("uninitialised-shared-read", at=50, why=35, array="As"), counts={"shapes": 4})
+    assert rank([guarded, bare]) == (bare,)
+    other = replace(guarded, slot=Slot("As", "shared", (1, 0)))
+    assert len(rank([other, bare])) == 2
+    note = replace(bare, severity="note")
+    assert rank([guarded, note]) == (guarded,)

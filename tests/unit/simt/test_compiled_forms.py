@@ -313,6 +313,19 @@ def test_the_type_of_an_arrays_elements(body: str, wanted: float | str) -> None:
     assert (values[0] if values else rule) == wanted
 
 
+TAKEN = """
+out[0] = t < n and out[t] or 0.5
+if t < n and out[t]:
+    out[1] = real(1)
+print('row', t, out[0], (n, 1.5), '-' * 9, f'end')
+x = None
+x = cuda.syncthreads()
+x = f4(1) + numba.types.np_float32(2)
+s = cuda.shared.array(4, 'f4')
+s[0] = x
+out[2] = out.reshape(-1)[t] + out.T[t] + s[0]
+"""
+
 COMPILED = {
     text(IMPORTED[name][0], f"from numba.cuda import {name}\n"): IMPORTED[name][1]
     for name in ("shared", "fma", "grid")
@@ -325,6 +338,13 @@ COMPILED = {
     text("out[t:t + 1] = 0"): True,
     text("out[0] = f(*(1, 2, 3))"): True,
     text("out[0] = out.dtype.type(1)"): True,
+    text(
+        TAKEN, "from numba.types import *\nfrom math import *\nfrom numba.cuda import float32 as real\n"
+    ): True,
+    text("print(t, end='')"): False,
+    text("print(out)"): False,
+    text("s = cuda.shared.array(4, 'boolean')"): False,
+    text("x = out.ravel()"): False,
 }
 
 
@@ -335,3 +355,9 @@ def test_the_tables_are_what_the_compiler_says(source: str) -> None:
     kinds: list[dict[str, Any]] = [{"dtype": "float64", "ndim": 1, "layout": "C"}, {"dtype": "int64"}]
     assert isinstance(found, Plan), found
     assert bool(compile_check(found.request(), kinds, ["sm_90"], 32).results[0].error) is not COMPILED[source]
+
+
+@pytest.mark.parametrize("source", COMPILED)
+def test_the_machine_refuses_what_the_compiler_refuses(source: str) -> None:
+    run = launch(source, "kernel", grid=1, block=1, args=(np.zeros(SIZE), N))
+    assert any(one.name == "type-error" for one in run.errors) is not COMPILED[source]

@@ -102,6 +102,43 @@ def test_a_kernels_signature_refuses_another_layout(run: Any, wanted: str) -> No
     assert (finding.name, finding.facts["rule"]) == ("type-error", "argument-type")
 
 
+@pytest.mark.parametrize(
+    ("wanted", "order", "taken"),
+    [
+        ("float64[:, ::1]", "C", True),
+        ("float64[:, :]", "C", True),
+        ("float64[::1, :]", "C", False),
+        ("float64[::1, :]", "F", True),
+        ("float64[:, :]", "F", True),
+        ("float64[:, ::1]", "F", False),
+    ],
+)
+@pytest.mark.parametrize("written", ['@cuda.jit("void({})")', "@cuda.jit([({},)])", "@cuda.jit(({},))"])
+def test_a_kernels_signature_says_in_which_order_elements_lie(
+    run: Any, wanted: str, order: str, taken: bool, written: str
+) -> None:
+    out = np.zeros((2, 3), order=order)  # type: ignore[call-overload]
+    errors = run("a[1, 2] = 5", out, jit=written.format(wanted)).errors
+    assert [(one.name, one.facts["rule"]) for one in errors] == (
+        [] if taken else [("type-error", "argument-type")]
+    )
+    assert out[1, 2] == (5 if taken else 0)
+    if not taken:
+        other = "F" if order == "C" else "C"
+        facts = errors[0].facts
+        assert (facts["got"], facts["wanted"]) == (
+            f"array(float64, 2d, {order})",
+            f"array(float64, 2d, {other})",
+        )
+
+
+@pytest.mark.parametrize("given", ["a", "b"])
+def test_a_device_functions_signature_names_its_arrays(run: Any, given: str) -> None:
+    before = '@cuda.jit("float64(float64[:])", device=True)\ndef f(x):\n    return x[0]\n'
+    errors = run(f"a[1] = f({given})", np.full(2, 3.0), np.zeros(2, np.float32), before=before).errors
+    assert [one.facts["rule"] for one in errors] == ([] if given == "a" else ["argument-type"])
+
+
 def test_a_kernels_signature_converts_numbers(run: Any) -> None:
     out = np.zeros(3)
     jit = '@cuda.jit("void(float64[:], int32, bool, complex128)")'

@@ -132,3 +132,48 @@ def test_compare_and_swap_of_the_rest_of_an_array(run: Any) -> None:
 def test_an_atomic_needs_a_whole_index(run: Any) -> None:
     (finding,) = run("cuda.atomic.add(a, 0, 1)", np.zeros((2, 2))).errors
     assert (finding.name, finding.facts["rule"]) == ("type-error", "index-rank")
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "c = None",
+        "c = d = None",
+        "c, d = None, None",
+        "c: None = None",
+        "c = NOTHING",
+        "c = cuda.syncthreads()",
+    ],
+)
+def test_a_name_that_holds_nothing_before_it_gets_its_value(run: Any, start: str) -> None:
+    out = np.zeros(1)
+    body = (
+        f"{start}\na[0] = 1 if c is None else 2\nc = float32(0.5)\nfor k in range(3):\n    c += k\na[0] += c"
+    )
+    assert run(body, out, before="NOTHING = None").errors == ()
+    assert out[0] == 4.5
+
+
+def test_a_barrier_whose_result_has_a_name_is_a_barrier(run: Any) -> None:
+    body = "s = cuda.shared.array(2, float32)\nt = cuda.threadIdx.x\ns[t] = t\n{}\na[t] = s[1 - t]"
+    assert run(body.format("x = cuda.syncthreads()"), out := np.zeros(2), block=2).findings == ()
+    assert out.tolist() == [1.0, 0.0]
+    assert run(body.format("pass"), np.zeros(2), block=2).findings
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "c = None\nif b > 0:\n    c = 1.0\na[0] = c",
+        "c = None\nfor k in range(b):\n    c = k\na[0] = c",
+        "c = None if b > 0 else 1\na[0] = c",
+    ],
+)
+def test_a_name_that_holds_nothing_on_one_path_is_not_followed(run: Any, body: str) -> None:
+    (finding,) = run(body, np.zeros(1), 1).errors
+    assert (finding.name, finding.facts["construct"]) == ("unsupported-construct", "none-or-value")
+
+
+def test_nothing_is_no_number(run: Any) -> None:
+    (finding,) = run("c = None\na[0] = c + 1", np.zeros(1)).errors
+    assert (finding.name, finding.facts["rule"]) == ("type-error", "operand-type")

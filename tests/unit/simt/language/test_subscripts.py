@@ -93,12 +93,12 @@ def test_an_array_cannot_be_assigned_to_a_slice(run: Any) -> None:
     assert (finding.name, finding.facts["rule"]) == ("type-error", "array-assignment")
 
 
-def test_reshape_ravel_and_transpose(run: Any) -> None:
+def test_reshape_and_transpose(run: Any) -> None:
     out = np.zeros(4)
     body = """
     v = b.reshape((-1, 2))
     a[0] = v[2, 1]
-    a[1] = b.ravel()[4]
+    a[1] = b.reshape(-1)[4]
     a[2] = b.transpose()[2, 1]
     a[3] = v.shape[0]
     """
@@ -106,9 +106,19 @@ def test_reshape_ravel_and_transpose(run: Any) -> None:
     assert out.tolist() == [5.0, 4.0, 5.0, 3.0]
 
 
-def test_a_method_that_makes_a_new_array_is_not_followed(run: Any) -> None:
-    (finding,) = run("a[0] = b.copy()[0]", np.zeros(1), np.ones(2)).errors
-    assert (finding.name, finding.facts["construct"]) == ("unsupported-construct", "array-copy")
+@pytest.mark.parametrize(
+    ("method", "wanted"), [("ravel", "c.reshape(-1)"), ("flatten", "c.reshape(-1)"), ("copy", "")]
+)
+@pytest.mark.parametrize("place", ["b", "cuda.shared.array(2, float32)", "cuda.local.array(2, float32)"])
+def test_a_method_that_makes_a_new_array_is_refused(run: Any, method: str, wanted: str, place: str) -> None:
+    (finding,) = run(f"c = {place}\na[0] = c.{method}()[0]", np.zeros(1), np.ones(2)).errors
+    assert (finding.name, finding.facts["rule"]) == ("type-error", "array-method")
+    assert finding.facts["wanted"] == wanted
+
+
+def test_a_sum_of_an_array_is_not_followed(run: Any) -> None:
+    (finding,) = run("a[0] = b.sum()", np.zeros(1), np.ones(2)).errors
+    assert (finding.name, finding.facts["construct"]) == ("unsupported-construct", "array-sum")
 
 
 def test_an_array_that_is_not_aligned_in_its_memory() -> None:
@@ -142,3 +152,11 @@ def test_a_bool_is_no_index(run: Any, index: str) -> None:
     body = f"a[int({index})] += 1\na[(b > 0) * 2] += 1\ncuda.atomic.add(a, b > 0, 1)\na[(b > 0):][2] = 7"
     assert run(body, out, 1).errors == ()
     assert out[2:].tolist() == [1, 7]
+
+
+@pytest.mark.parametrize(
+    "index", ["b[0, None][0]", "b[None, 0, 0][0]", "b[np.newaxis, 0, 0][0]", "b[:, None][0, 0]"]
+)
+def test_a_new_axis_is_not_followed(run: Any, index: str) -> None:
+    (finding,) = run(f"a[0] = {index}", np.zeros(1), np.ones((2, 2))).errors
+    assert (finding.name, finding.facts["construct"]) == ("unsupported-construct", "newaxis")
