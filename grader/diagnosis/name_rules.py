@@ -55,6 +55,17 @@ def _array_method(p: Parts) -> Rule:
     )
 
 
+def _exception_value(p: Parts) -> Rule:
+    return (
+        f"{p.name} is a value of the running kernel, which an exception cannot carry",
+        "known only when the kernel runs",
+        "a kernel raises no exception to anybody: the compiler for the GPU keeps its arguments aside, and "
+        "takes constants alone",
+        f"is {p.name} a constant?",
+        f"leave {p.name} out{p.at}, or print it before",
+    )
+
+
 def _keyword_argument(p: Parts) -> Rule:
     return (
         f"{p.name} takes no argument by its name inside a kernel",
@@ -70,5 +81,6 @@ RULES: dict[str, Callable[[Parts], Rule]] = {
     "walrus": _walrus,
     "numpy-function": _numpy_function,
     "array-method": _array_method,
+    "exception-value": _exception_value,
     "keyword-argument": _keyword_argument,
 }

@@ -171,7 +171,7 @@ def raising(context: Context, node: ast.Raise) -> list[Step]:
     """``raise`` ends the thread: without ``debug=True`` the host hears nothing of it."""
     if context.is_device:
         context.unsupported(node, "raise-in-device-function")
-    texts.message(context, node.exc)
+    texts.message(context, node.exc.args if isinstance(node.exc, ast.Call) else [])
     site = context.site(node)
     return [Step(lambda fr, m: leave(fr, m, site), control=True)]
 
@@ -179,7 +179,7 @@ def raising(context: Context, node: ast.Raise) -> list[Step]:
 def asserting(context: Context, node: ast.Assert) -> list[Step]:
     """``assert`` ends the threads for which its test is false, as ``raise`` does."""
     condition, site = expressions.expression(context, node.test).run, context.site(node)
-    texts.message(context, node.msg)
+    texts.message(context, [] if node.msg is None else [node.msg])
     facts: dict[str, Any] = {"construct": "assert-in-device-function"}
     refused = Finding("unsupported-construct", "error", site.span, facts=facts) if context.is_device else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from grader.simt import expressions
 from grader.simt.context import Context, Typed
@@ -78,9 +79,18 @@ def _literal(node: ast.expr) -> str | int | None:
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
-def message(context: Context, node: ast.expr | None) -> None:
-    """Stop where what an exception says is made of a value."""
-    for part in ast.walk(node) if node is not None else ():
-        made = isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in _MAKING
-        if isinstance(part, ast.expr) and (made or isinstance(part, ast.JoinedStr)):
-            expressions.expression(context, part)
+def message(context: Context, parts: Sequence[ast.expr]) -> None:
+    """Stop where what an exception says is, or is made of, a value that only the running kernel has."""
+    for whole in parts:
+        for part in ast.walk(whole):
+            made = isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in _MAKING
+            if isinstance(part, ast.expr) and (made or isinstance(part, ast.JoinedStr)):
+                expressions.expression(context, part)
+        if any(_is_of_the_run(context, part) for part in ast.walk(whole)):
+            context.fail(whole, "exception-value", name=ast.unparse(whole))
+
+
+def _is_of_the_run(context: Context, node: ast.AST) -> bool:
+    kind = context.kinds.get(node.id) if isinstance(node, ast.Name) else None
+    known = kind is None or isinstance(kind, Text) or (isinstance(kind, Scalar) and kind.literal is not None)
+    return isinstance(node, ast.Subscript) or not known

@@ -145,9 +145,9 @@ def test_generated_loops(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert asdict(done.counters) == asdict(plain.counters), source
 
 
-def test_many_of_them_are_run_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_some_of_them_are_run_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
     commit, committed = lone_notes.Notes.commit, set()
     monkeypatch.setattr(lone_notes.Notes, "commit", lambda notes: (committed.add(seed), commit(notes)))
     for seed in range(60):
         run(kernel(random.Random(seed)), (13, 19, 11))
-    assert len(committed) >= 8
+    assert len(committed) >= 10

@@ -13,7 +13,8 @@ from grader.simt import Run, launch
 HEAD = """
 import cmath, math, operator
 import numpy as np
-from numba import cuda, float16, float32, float64, int8, int32, int64, uint32, uint64
+from numba import cuda, float32, float64, int8, int32, int64, uint32, uint64
+from numba.types import float16
 """
 
 

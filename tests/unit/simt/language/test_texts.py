@@ -69,6 +69,35 @@ def test_a_kernel_makes_no_text_of_a_value(run: Any, statement: str, wanted: str
     assert finding.facts["wanted"] == wanted
 
 
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("if b > 9:\n    raise ValueError('too large', b)", "b"),
+        ("i = cuda.grid(1)\nif b > 9:\n    raise ValueError(i + 1)", "i + 1"),
+        ("assert b < 9, a[0]", "a[0]"),
+    ],
+)
+def test_an_exception_carries_no_value_of_the_run(run: Any, statement: str, name: str) -> None:
+    (finding,) = run(f"{statement}\na[0] = 4", np.zeros(1), 3).errors
+    assert (finding.name, finding.facts["rule"]) == ("type-error", "exception-value")
+    assert finding.facts["name"] == name
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "if b > 9:\n    raise ValueError",
+        "if b > 9:\n    raise ValueError('too large', 9, 1.5, SIZE, TITLE)",
+        "assert b < 9, 'x' + 'y'",
+        "assert b < 9, SIZE + 1",
+    ],
+)
+def test_an_exception_carries_constants(run: Any, statement: str) -> None:
+    before = "SIZE, TITLE = 3, 'sums'"
+    assert run(f"{statement}\na[0] = 4", out := np.zeros(1), 3, before=before).errors == ()
+    assert out[0] == 4
+
+
 def test_the_length_of_a_text(run: Any) -> None:
     assert run("a[0] = len('four') + len(f'six')", out := np.zeros(1)).errors == ()
     assert out[0] == 7
