@@ -31,8 +31,9 @@ ROOT = Path(__file__).resolve().parents[2]
 MATRIX = [np.zeros((32, 32), np.float32)] * 3 + [32, 32, 32]
 Source = tuple[str, str, list[Any]]
 
-#: What numba dies of without a line (`KeyError: <ufunc 'ceil'>`); the machine refuses it with one.
-DYING = {"wrong/tiles_counted_with_numpy", "wrong/prints_a_whole_tile"}
+#: What numba dies of without a line (`KeyError: <ufunc 'ceil'>`, say, or for want of a method that raises
+#: with values); the machine refuses it with one.
+DYING = {"wrong/tiles_counted_with_numpy", "wrong/prints_a_whole_tile", "wrong/an_exception_with_a_value"}
 #: What numba compiles, and launches with arrays of another order, whose elements it then takes for others.
 MISREADING = {"wrong/declares_arrays_that_lie_by_columns"}
 #: name: (what numba says, why).
