@@ -53,7 +53,8 @@ def _code(dtype: np.dtype[Any]) -> str:
 
 #: The codes of the types that this NumPy names.
 NUMPY = {name: _code(np.dtype(getattr(np, name))) for name in _NUMPY.split() if hasattr(np, name)}
-_MODULES = {"numba": NUMBA, "numba.types": NUMBA_TYPES, "numpy": NUMPY}
+# numba itself lacks some of these names (float16): that import fails before any kernel is compiled.
+_MODULES = {"numba": NUMBA_TYPES, "numba.types": NUMBA_TYPES, "numpy": NUMPY}
 #: Modules that hold the very objects of another.
 _SAME = {"numba.core.types": "numba.types", "numba.cuda.types": "numba.types", "numba.cuda.np": "numpy"}
 _LONGEST = 16
